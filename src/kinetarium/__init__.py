@@ -51,8 +51,10 @@ if TYPE_CHECKING:
     from kinetarium.scene.scene import Scene as Scene
     from kinetarium.studies.dynamics.override import Override as Override
     from kinetarium.studies.dynamics.run import verify_dynamics as verify_dynamics
+    from kinetarium.study_result import RunPage as RunPage
     from kinetarium.study_result import StudyResult as StudyResult
     from kinetarium.study_result import run_study as run_study
+    from kinetarium.study_result import show_runs as show_runs
     from kinetarium.study_result import sweep as sweep
 else:
     __all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,8 +1,8 @@
-"""run_study and sweep: run a study from Python; StudyResult: its rows, figures and report."""
+"""run_study, sweep: run a study from Python; StudyResult: its rows, figures, report; show_runs."""
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
@@ -132,33 +132,95 @@ class StudyResult:
 
         shown = notebook_html(self._page())
         with suppress(KinetariumError):  # the page was not built, or a mesh is missing
-            if replays := list(islice(self._replays(), _MOST_REPLAYS)):
-                shown += _frame(replays, title=self.study.title)
+            if replays := list(islice(_replays(self.study, self.folder), _MOST_REPLAYS)):
+                page = _run_page([file for _, file in replays], title=self.study.title)
+                shown += page._repr_html_()
         return shown
 
-    def _replays(self) -> Iterator[bytes]:
-        """Yield the replay files of the runs that have a replay."""
-        from kinetarium.studio.replay_file import Encoding, replay_file
 
-        runs = list(self.folder.runs())
-        for run, label in zip(runs, case_labels([run.case for run in runs]), strict=True):
-            if run.recording is not None:
-                case: Any = from_builtins(self.study.case, run.case, where=f"run {run.key}")
-                if replay := self.study.replay(case, run.recording):
-                    title, channels = f"{run.study} {label}", run.recording.channels
-                    yield replay_file(replay, channels, title=title, encoding=Encoding.COMPACT)
+@dataclass(frozen=True, repr=False)
+class RunPage:
+    """Runs in 3-D with their plots: the studio's page as one HTML file; notebooks display it.
+
+    Example:
+        >>> from kinetarium import run_study, show_runs
+        >>> result = run_study("drop", engine="mujoco", height=0.01, duration=0.1, workers=0)
+        >>> page = show_runs(result.folder.path)
+        >>> page.title, page.html.count("x-kinetarium-replay")
+        ('Drop test', 1)
+
+    Attributes:
+        title: Its title.
+        html: The file, which loads nothing else.
+    """
+
+    title: str
+    html: str
+
+    def __repr__(self) -> str:
+        """Return a description of one line."""
+        return f"<RunPage {self.title!r}: {len(self.html) / 1e6:.1f} MB>"
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page: its script cannot reach the notebook around it."""
+        return (
+            f'<iframe title="{escape(self.title)}" sandbox="allow-scripts" loading="lazy"'
+            f' style="width:100%;height:36em;border:0" srcdoc="{escape(self.html)}"></iframe>'
+        )
 
 
-def _frame(replays: list[bytes], *, title: str) -> str:
-    """Return an iframe with the studio's page and replay files, which loads nothing else."""
+def show_runs(folder: str | os.PathLike[str], keys: Sequence[str] | None = None) -> RunPage:
+    """Return runs of a result folder in 3-D, for notebooks or as a file.
+
+    Example:
+        >>> from kinetarium import run_study, show_runs
+        >>> result = run_study("drop", engine="mujoco", height=0.01, duration=0.1, workers=0)
+        >>> page = show_runs(result.folder.path)
+        >>> page.html.startswith("<!doctype html>"), "<iframe " in page._repr_html_()
+        (True, True)
+
+    Args:
+        folder: The folder of a study, a batch or a sweep.
+        keys: The runs, by the names of their folders in `runs`; the first four with a replay if
+            None.
+
+    Raises:
+        KinetariumError: If a run is missing, or has no recording or replay.
+    """
+    held = ResultFolder.open(Path(folder))
+    study = open_study(held.config["study"])
+    replays = _replays(study, held)
+    found = dict(islice(replays, _MOST_REPLAYS) if keys is None else replays)
+    if missing := [key for key in keys or () if key not in found]:
+        known = ", ".join(islice(found, 5)) or "none"
+        raise KinetariumError(
+            f"{os.fspath(folder)!r} has no replay of {missing[0]!r} (it has: {known})"
+        )
+    if not found:
+        raise KinetariumError(f"{os.fspath(folder)!r} has no run that can be replayed")
+    return _run_page([found[key] for key in keys or found], title=study.title)
+
+
+def _replays(study: Study[Any, Any], folder: ResultFolder) -> Iterator[tuple[str, bytes]]:
+    """Yield the keys and replay files of the runs that have a replay."""
+    from kinetarium.studio.replay_file import Encoding, replay_file
+
+    runs = list(folder.runs())
+    for run, label in zip(runs, case_labels([run.case for run in runs]), strict=True):
+        if run.recording is not None:
+            case: Any = from_builtins(study.case, run.case, where=f"run {run.key}")
+            if replay := study.replay(case, run.recording):
+                title, channels = f"{run.study} {label}", run.recording.channels
+                file = replay_file(replay, channels, title=title, encoding=Encoding.COMPACT)
+                yield run.key, file
+
+
+def _run_page(replays: list[bytes], *, title: str) -> RunPage:
     from kinetarium.studio.exported_page import PagePart, check_page, exported_page
 
     check_page()
-    page = exported_page([(PagePart.REPLAY, replay) for replay in replays], title=title).decode()
-    return (
-        f'<iframe title="{escape(title)}" sandbox="allow-scripts" loading="lazy"'
-        f' style="width:100%;height:36em;border:0" srcdoc="{escape(page)}"></iframe>'
-    )
+    page = exported_page([(PagePart.REPLAY, replay) for replay in replays], title=title)
+    return RunPage(title, page.decode())
 
 
 def run_study(

@@ -12,6 +12,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from hostile.injections import INJECTIONS
+from kinetarium.errors import KinetariumError
+from kinetarium.studio.serve import StudioServer
 from unit.studio_server import running_studio
 from unit.test_studio_server import drop_folder, drop_run
 
@@ -231,3 +233,35 @@ def test_hostile_names_pass_through_as_data(tmp_path):
         assert status == 200 and headers["content-type"] == "application/json"
         found = json.loads(body)["folders"][0]["runs"]
         assert [run["case"]["engine"] for run in found] == list(INJECTIONS)
+
+
+def test_only_the_named_origin_may_show_the_page_in_a_frame(tmp_path):
+    with running_studio(tmp_path, frames=("https://hub.example.org",)) as studio:
+        path = f"/?token={studio.token}"
+        _, headers, _ = studio.request(path, cookie=False)
+        policy = headers["content-security-policy"]
+        assert policy.endswith("frame-ancestors https://hub.example.org")
+        # Opened by itself, the page has the strict cookie; in a frame one for that site alone.
+        assert headers["set-cookie"].endswith("SameSite=Strict")
+        framed = {"Sec-Fetch-Dest": "iframe"}
+        _, headers, _ = studio.request(path, cookie=False, headers=framed)
+        assert headers["set-cookie"].endswith("SameSite=None; Secure; Partitioned")
+        # The notebook itself may ask nothing.
+        foreign = {"Origin": "https://hub.example.org"}
+        assert studio.request("/api/runs", headers=foreign)[0] == 403
+        assert studio.request("/api/runs", cookie=False, headers=framed)[0] == 403
+    with running_studio(tmp_path, frames=("http://localhost:8888",)) as studio:
+        assert studio.address.startswith("http://localhost:")
+        named = {"Host": f"localhost:{studio.port}", "Sec-Fetch-Dest": "iframe"}
+        _, headers, _ = studio.request(f"/?token={studio.token}", cookie=False, headers=named)
+        assert headers["set-cookie"].endswith("SameSite=Strict")  # ports are of one site
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["*", "localhost:8888", "http://*", "http://a b", "http://a; script-src *", "http://a/", "null",
+     "http://a\r\nx: y", "javascript:alert(1)", "http://a,b", "", "http://ä", "https://"],
+)  # fmt: skip
+def test_what_is_no_origin_is_refused(tmp_path, origin):
+    with pytest.raises(KinetariumError, match="is not the origin of a notebook"):
+        StudioServer(tmp_path, frames=(origin,))

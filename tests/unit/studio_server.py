@@ -39,9 +39,9 @@ class Studio:
 
 
 @contextmanager
-def running_studio(root, limits=None, port=0):
+def running_studio(root, limits=None, port=0, frames=()):
     """Serve a folder as `kinetarium studio` does, until the block ends."""
-    server = StudioServer(root, port=port, limits=limits)
+    server = StudioServer(root, port=port, limits=limits, frames=frames)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=lambda: loop.run_until_complete(server.run()), daemon=True)
     thread.start()

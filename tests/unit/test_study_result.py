@@ -1,6 +1,8 @@
 """run_study: a study from Python is the study of the command line."""
 
+import re
 import sys
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import kinetarium
 from kinetarium import KinetariumError, run_study
 from kinetarium.cli import main
 from kinetarium.errors import UnknownNameError
+from unit.replay_reader import ReplayReader
 
 pytestmark = pytest.mark.engine
 QUICK = {"engine": ["mujoco", "ode"], "height": 0.01, "duration": 0.1}
@@ -51,6 +54,24 @@ def test_what_a_notebook_shows(result: kinetarium.StudyResult) -> None:
     assert shown.count("<table>") == 1 and shown.count("<img ") > 3
     assert shown.count("<iframe ") == 1 and 'sandbox="allow-scripts"' in shown
     assert "<script" not in shown, "scripts run in the frame alone"
+
+
+def test_runs_of_a_folder_become_a_page(result: kinetarium.StudyResult) -> None:
+    first, second = (run.key for run in result.folder.runs())
+    page = kinetarium.show_runs(result.folder.path, [second])
+    assert page.html.startswith("<!doctype html>") and "Content-Security-Policy" in page.html
+    assert re.findall(r"(?:src|href)=[\"']?https?:", page.html.partition("<script")[0]) == []
+    (held,) = re.findall(r'x-kinetarium-replay">([^<]+)<', page.html)
+    assert ReplayReader(b64decode(held)).head["title"] == "drop ode"
+    shown = page._repr_html_()
+    assert shown.startswith("<iframe ") and 'sandbox="allow-scripts"' in shown
+    assert "<script" not in shown, "scripts run in the frame alone"
+    assert repr(page).startswith("<RunPage ")
+    both = kinetarium.show_runs(result.folder.path)
+    assert both.html.count("x-kinetarium-replay") == 2
+    assert both.html == kinetarium.show_runs(result.folder.path, [first, second]).html
+    with pytest.raises(KinetariumError, match=f"no replay of 'none' \\(it has: {first}, {second}"):
+        kinetarium.show_runs(result.folder.path, ["none"])
 
 
 def test_a_folder_is_kept_and_resumed(tmp_path: Path) -> None:

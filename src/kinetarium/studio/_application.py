@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl
 
 from kinetarium.errors import KinetariumError
 from kinetarium.studio.http import (
-    HEADERS,
     Guard,
     HttpError,
     HttpRoute,
@@ -121,7 +120,7 @@ class Application:
         headers = [
             ("content-type", response.type),
             ("content-length", str(len(response.body))),
-            *HEADERS,
+            *self._guard.headers,
             *cookies,
             *response.headers,
         ]

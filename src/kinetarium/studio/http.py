@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
+from urllib.parse import urlsplit
 
 from kinetarium.errors import KinetariumError
 from kinetarium.storage.strict_json import strict_json
@@ -136,19 +137,18 @@ def ranged(request: Request, data: bytes, *, type: str = BINARY) -> Response:
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
-    " connect-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    " connect-src 'self' blob:; base-uri 'none'; form-action 'none'"
 )
 """Content security policy: the page may load from this server only."""
 
 HEADERS = (
-    ("content-security-policy", POLICY),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("cache-control", "no-store"),
 )
-"""Headers of every response."""
+"""Headers of every response, beside the policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +158,26 @@ class Guard:
     Attributes:
         token: The secret in the page's address.
         port: The port that is listened on.
+        frames: The origins of pages that may show this one in a frame.
     """
 
     token: str
     port: int
+    frames: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the origins: no wildcard, no path, nothing that could add to the policy."""
+        for origin in self.frames:
+            if not re.fullmatch(r"https?://(\w[\w.-]*|\[[\da-f:]+\])(:\d{1,5})?", origin, re.ASCII):
+                raise KinetariumError(
+                    f"{origin!r} is not the origin of a notebook, such as http://localhost:8888"
+                )
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers of every response."""
+        frames = " ".join(self.frames) or "'none'"
+        return (("content-security-policy", f"{POLICY}; frame-ancestors {frames}"), *HEADERS)
 
     @property
     def cookie(self) -> str:
@@ -190,9 +206,22 @@ class Guard:
         if self._equal(_cookies(request).get(self.cookie, "")):
             return ()
         if request.path == "/" and self._equal(request.query.get("token", "")):
-            value = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
+            value = f"{self.cookie}={self.token}; Path=/; HttpOnly; {self._reach(request)}"
             return (("set-cookie", value),)
         raise HttpError(403, "open the address that `kinetarium studio` printed")
+
+    def _reach(self, request: Request) -> str:
+        """Return the attributes of the cookie that say who sends it.
+
+        In a frame of another site a strict cookie is not sent; one for that site alone is
+        (Partitioned). Ports do not matter: a notebook on the same host name is the same site.
+        """
+        host = request.headers["host"].rpartition(":")[0]
+        if all(urlsplit(origin).hostname == host for origin in self.frames):
+            return "SameSite=Strict"
+        if request.headers.get("sec-fetch-dest") != "iframe":
+            return "SameSite=Strict"
+        return "SameSite=None; Secure; Partitioned"
 
     def _equal(self, text: str) -> bool:
         return hmac.compare_digest(text.encode(errors="replace"), self.token.encode())

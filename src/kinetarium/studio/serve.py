@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -21,7 +22,7 @@ from kinetarium.studio._connections import HttpLimits, protocols
 from kinetarium.studio._routes import ResultRoutes
 from kinetarium.studio._walking import walking_routes
 from kinetarium.studio.exported_page import check_page, page_routes
-from kinetarium.studio.http import Guard
+from kinetarium.studio.http import Guard, json_response, route
 from kinetarium.studio.live.robot_files import RobotFiles
 from kinetarium.studio.live.rooms import Rooms
 from kinetarium.studio.results import ResultTree
@@ -38,18 +39,21 @@ _MOST_MESSAGE = 65_536
 """Maximum size of a WebSocket message from a page [bytes]."""
 
 
-def serve(root: Path, *, port: int, started: Callable[[str], None]) -> None:
+def serve(
+    root: Path, *, port: int, started: Callable[[str], None], frames: tuple[str, ...] = ()
+) -> None:
     """Serve the studio until the process is interrupted.
 
     Args:
         root: The folder of results; it may be created later.
         port: The port; 0 for any free one.
         started: Called with the page's address once the server listens.
+        frames: The origins of notebooks that may show the page in a frame.
 
     Raises:
-        KinetariumError: If the page was not built, or the port is in use.
+        KinetariumError: If the page was not built, the port is in use, or an origin is invalid.
     """
-    server = StudioServer(root, port=port)
+    server = StudioServer(root, port=port, frames=frames)
     started(server.address)
     with suppress(KeyboardInterrupt):
         asyncio.run(server.run())
@@ -64,20 +68,35 @@ class StudioServer:
         rooms: The live rooms of the pages.
     """
 
-    def __init__(self, root: Path, *, port: int = 0, limits: HttpLimits | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        port: int = 0,
+        limits: HttpLimits | None = None,
+        frames: tuple[str, ...] = (),
+    ) -> None:
         """Listen; see `serve`.
 
         Args:
             port: The port; 0 for any free one.
             limits: Timeouts and maximum numbers of connections; the defaults if None.
+            frames: The origins of notebooks that may show the page in a frame.
         """
         limits = limits or HttpLimits()
         check_page()
         session = _Session(root / STUDIO_SESSION)
         self._listening = session.listen(port)
-        guard = Guard(session.token, self._listening.getsockname()[1])
+        try:
+            guard = Guard(session.token, self._listening.getsockname()[1], frames)
+        except KinetariumError:
+            self._listening.close()
+            raise
         session.keep(guard.port)
-        self.address = f"http://{HOST}:{guard.port}/?token={guard.token}"
+        # A page on the same host name, whatever its port, is of the same site: cookies work.
+        named = any(urlsplit(origin).hostname == "localhost" for origin in frames)
+        host = "localhost" if named else HOST
+        self.address = f"http://{host}:{guard.port}/?token={guard.token}"
         self.broadcast = Broadcast()
         self._results = ResultTree(root.resolve())
         self._scratch = TemporaryDirectory(prefix="kinetarium-")
@@ -85,6 +104,8 @@ class StudioServer:
         self.rooms = Rooms(files, outputs=Path(self._scratch.name))
         routes = (
             *files.routes(),
+            # For links to the page, which another browser can open with the token only.
+            route("GET", "/api/address", lambda _: json_response({"address": self.address})),
             *ResultRoutes(self._results).routes(),
             *walking_routes(),
             *page_routes(),

@@ -18,11 +18,14 @@ class Config:
         folder: Result folder of a study or batch, or a folder that contains some.
         port: TCP port on this machine; 0 for the last one, or any free one.
         browser: Only serve the page; do not open a browser.
+        notebook: Origin of a notebook server, such as http://localhost:8888, whose pages may show
+            the studio in a frame; none by default.
     """
 
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="DIR")] = Path("out")
     port: Annotated[int, Range(0, 65535, unit="-")] = 0
     browser: bool = True
+    notebook: Annotated[str | None, tyro.conf.arg(metavar="ORIGIN")] = None
 
 
 def run(config: Config, invocation: Invocation) -> None:
@@ -36,6 +39,9 @@ def run(config: Config, invocation: Invocation) -> None:
 
     def started(address: str) -> None:
         invocation.console.line(f"The studio is at {address}")
+        if config.notebook:
+            frame = f'IFrame("{address}", width="100%", height=640)'
+            invocation.console.line(f"In the notebook: from IPython.display import IFrame; {frame}")
         invocation.console.line("Press Ctrl-C to stop.")
         invocation.console.flush()
         if config.browser:
@@ -43,5 +49,6 @@ def run(config: Config, invocation: Invocation) -> None:
 
             webbrowser.open(address)
 
-    serve(config.folder, port=config.port, started=started)
+    frames = (config.notebook,) if config.notebook else ()
+    serve(config.folder, port=config.port, started=started, frames=frames)
     invocation.console.result({"ok": True})
