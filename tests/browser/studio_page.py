@@ -92,8 +92,8 @@ def contexts(browser):
     opened = []
 
     def open_page(address, *, wait=True, **options):
-        chosen = {"viewport": SIZE, "accept_downloads": True, **options}
-        opened.append(browser.new_context(**chosen))
+        settings = {"viewport": SIZE, "accept_downloads": True, **options}
+        opened.append(browser.new_context(**settings))
         return Opened(opened[-1], address, wait=wait)
 
     try:
@@ -115,7 +115,9 @@ class Opened:
         self.page.on(
             "console", lambda m: self.complaints.append(m.text) if m.type == "error" else None
         )
-        self.page.goto(address)
+        # Without anything behind # there is the start page.
+        plain = address.startswith("http") and "#" not in address
+        self.page.goto(f"{address}#mode=runs" if plain else address)
         if wait:
             self.page.evaluate("window.kinetarium.ready")
 

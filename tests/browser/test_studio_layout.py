@@ -49,7 +49,7 @@ def test_the_stage_gets_room_on_a_narrow_screen(opened, studio):
 def test_edges_are_moved_by_mouse_and_keys(opened, studio):
     view = opened(studio.address)
     left, stage = width(view, ".side.left"), width(view, ".center")
-    edge = view.page.get_by_role("separator", name="Width of the panels on the left")
+    edge = view.page.get_by_role("separator", name="Edge of the panels on the left")
     box = edge.bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + 200
     view.drag(middle, (middle[0] + 60, middle[1]))
@@ -61,7 +61,7 @@ def test_edges_are_moved_by_mouse_and_keys(opened, studio):
     edge.press("ArrowRight")
     assert width(view, ".side.left") == 200
     assert view.state()["time"] == 0  # the arrow was the edge's
-    view.page.get_by_role("separator", name="Width of the panels on the right").press("End")
+    view.page.get_by_role("separator", name="Edge of the panels on the right").press("End")
     assert width(view, ".center") == 260  # the stage stays
     view.page.reload()
     view.page.evaluate("window.kinetarium.ready")

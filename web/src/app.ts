@@ -2,6 +2,7 @@ import type { Cast } from "./replay/cast";
 import { Live } from "./server/live";
 import { Keys } from "./shell/keys";
 import { Layout } from "./shell/layout";
+import { applyView, type View } from "./shell/link";
 import { Theme } from "./shell/theme";
 import { timeline } from "./shell/timeline";
 import { tools } from "./shell/tools";
@@ -22,6 +23,10 @@ export interface Mode {
   leave(app: App): void;
   /** The replays it has on the stage. */
   readonly cast?: Cast | null;
+  /** What it is for, in a sentence; the start page says it. */
+  readonly about?: string;
+  /** What a link has to say to show the same again; `enter` finds it in `app.asked`. */
+  view?(): View;
   /** What tests may see of it, as plain data. */
   state?(): Record<string, unknown>;
 }
@@ -35,6 +40,9 @@ export class App {
   readonly stage: Stage;
   readonly live = new Live();
   mode: Mode | null = null;
+  /** What the link says that is opened; empty if a mode is entered by its tab. */
+  asked = new URLSearchParams();
+  entering = false;
   private readonly tabs = new Map<Mode, HTMLButtonElement>();
 
   constructor() {
@@ -58,15 +66,29 @@ export class App {
     this.layout.modes.append(tab);
   }
 
-  async enter(mode: Mode): Promise<void> {
+  /** @param asked What a link says of the mode, the camera and the time. */
+  async enter(mode: Mode, asked = new URLSearchParams()): Promise<void> {
     this.mode?.leave(this);
     this.layout.clear();
     this.clock.pause();
     this.clock.setRange(0, 0);
     this.mode = mode;
+    this.asked = asked;
+    this.entering = true;
     for (const [other, tab] of this.tabs) tab.setAttribute("aria-pressed", String(other === mode));
     await this.guarded(() => mode.enter(this));
+    if (this.asked !== asked) return; // another one was entered meanwhile
+    this.entering = false;
+    applyView(this, asked);
     this.stage.request();
+  }
+
+  /** Show a time [s]; done when everything that is seen then has come and is drawn. */
+  async showTime(time: number): Promise<void> {
+    this.clock.pause();
+    this.clock.set(time);
+    await Promise.all((this.mode?.cast?.actors ?? []).map((actor) => actor.file.loadAt(this.clock.time)));
+    this.stage.draw();
   }
 
   /** Do something, and say it on the page if it fails while its mode is still there. */

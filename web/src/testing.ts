@@ -22,13 +22,7 @@ declare global {
 export function remote(app: App, ready: Promise<void>): Remote {
   return {
     ready,
-    setTime: async (time) => {
-      app.clock.pause();
-      app.clock.set(time);
-      const actors = app.mode?.cast?.actors ?? [];
-      await Promise.all(actors.map((actor) => actor.file.loadAt(app.clock.time)));
-      app.stage.draw();
-    },
+    setTime: (time) => app.showTime(time),
     frame: () => {
       const actors = app.mode?.cast?.actors ?? [];
       const poses = actors.map((actor) => [actor.file.head.title, actor.poses()] as const);
@@ -44,6 +38,7 @@ export function remote(app: App, ready: Promise<void>): Remote {
       frames: app.stage.frames,
       projection: app.stage.viewpoint.projection,
       eye: app.stage.viewpoint.matrix().elements,
+      camera: app.stage.viewpoint.written(),
       replays: app.mode?.cast?.actors.map((actor) => actor.file.head.title) ?? [],
       ...app.mode?.state?.(),
     }),

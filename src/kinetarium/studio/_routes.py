@@ -200,7 +200,7 @@ class ResultRoutes:
         """Return a page with the runs "folder/key,folder/key" and a field of a map.
 
         The query may contain "runs", or "map", "field" and "cuts", or all of them; a map
-        alone is shown with its robot.
+        alone is shown with its robot. "view" is how all of it is shown at first.
         """
         places = [place for place in request.query.get("runs", "").split(",") if place]
         map_id = request.query.get("map", "")
@@ -220,6 +220,8 @@ class ResultRoutes:
                 parts.append((PagePart.REPLAY, robot_file(info["robot"], base_link=info["base"])))
             field, cuts = request.query.get("field", ""), _cuts(request.query.get("cuts", ""))
             parts.append((PagePart.VOLUME, volume_file(path, field, cuts=cuts)))
+        if view := request.query.get("view", ""):
+            parts.append((PagePart.VIEW, view.encode(errors="replace")))
         saved = ("content-disposition", 'attachment; filename="kinetarium.html"')
         page = exported_page(parts, title=f"{title} - Kinetarium")
         return Response(page, "text/html; charset=utf-8", headers=(saved,))

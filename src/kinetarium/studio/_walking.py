@@ -133,10 +133,12 @@ class WalkRequest:
     Attributes:
         plan: The plan; its machine is of the first kind.
         kinds: The kinds.
+        view: How an exported page shows the walks at first.
     """
 
     plan: WalkPlan
     kinds: tuple[LegKind, ...]
+    view: str = ""
 
     @property
     def plans(self) -> tuple[WalkPlan, ...]:
@@ -146,7 +148,7 @@ class WalkRequest:
 
 
 def walk_request(data: Any) -> WalkRequest:
-    """Read {"plan": ..., "kinds": [...]}; missing values are the defaults of a plan."""
+    """Read {"plan": ..., "kinds": [...], "view": ...}; missing values are the defaults."""
     if not isinstance(data, dict):
         raise SerializationError("the request must contain a plan")
     _check_numbers(data)
@@ -157,7 +159,8 @@ def walk_request(data: Any) -> WalkRequest:
     kinds = tuple(dict.fromkeys(kinds)) or (plan.machine.kind,)
     _check_sizes(plan)
     plan = replace(plan, machine=replace(plan.machine, kind=kinds[0]))
-    return WalkRequest(plan, kinds)
+    view = data.get("view", "")
+    return WalkRequest(plan, kinds, view if isinstance(view, str) else "")
 
 
 def _check_numbers(data: Any) -> None:
@@ -265,6 +268,7 @@ def _page(asked: WalkRequest) -> tuple[bytes, str]:
     parts = [
         (PagePart.WALKS, strict_json(head, indent=None).encode()),
         *((PagePart.REPLAY, walk_file(walk, encoding=Encoding.COMPACT)) for walk in walks),
+        *([(PagePart.VIEW, asked.view.encode(errors="replace"))] if asked.view else []),
     ]
     return exported_page(parts, title="Walk - Kinetarium"), "text/html; charset=utf-8"
 

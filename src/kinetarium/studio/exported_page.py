@@ -55,6 +55,8 @@ class PagePart(StrEnum):
     """Plan and facts of the replayed walks, as JSON."""
     VOLUME = "volume"
     """A field of a map, from `volume_file`."""
+    VIEW = "view"
+    """What the page shows of it at first: camera, time, channels, as after the # of a link."""
 
 
 def exported_page(parts: Iterable[tuple[PagePart, bytes]], *, title: str) -> bytes:

@@ -1,5 +1,5 @@
 /** What an exported page holds. */
-export type Part = "replay" | "walks" | "volume";
+export type Part = "replay" | "walks" | "volume" | "view";
 
 /** Take what the page itself holds out of it. */
 export function embedded(part: Part): Uint8Array<ArrayBuffer>[] {

@@ -7,12 +7,14 @@ import { Cast } from "../replay/cast";
 import { displayPanel } from "../runs/display";
 import type { MemorySource } from "../server/source";
 import { h } from "../shell/dom";
+import type { View } from "../shell/link";
 
 /** Watching the replays and the map of an exported page; there is no server. */
 export class ExportedMode implements Mode {
   readonly id = "exported";
   readonly title = "Replay";
   cast: Cast | null = null;
+  private plots: ChannelPlots | null = null;
   private stop: (() => void)[] = [];
 
   /**
@@ -26,11 +28,13 @@ export class ExportedMode implements Mode {
 
   async enter(app: App): Promise<void> {
     const cast = (this.cast = new Cast(app));
+    cast.read(app.asked);
     this.stop.push(displayPanel(app, cast, app.layout.panel("left", "View")));
     const list = app.layout.panel("left", "Replays");
     for (const source of this.sources) list.append(await this.entry(app, cast, source));
     if (cast.actors.some((actor) => actor.file.head.channels.length)) {
-      const plots = new ChannelPlots(app, cast, app.layout.panel("right", "Plots"));
+      const plots = (this.plots = new ChannelPlots(app, cast, app.layout.panel("right", "Plots")));
+      plots.choose(app.asked.getAll("channel"));
       this.stop.push(() => plots.dispose());
       cast.arrange();
     }
@@ -45,7 +49,11 @@ export class ExportedMode implements Mode {
   leave(): void {
     for (const stop of this.stop.splice(0)) stop();
     this.cast?.clear();
-    this.cast = null;
+    this.cast = this.plots = null;
+  }
+
+  view(): View {
+    return { channel: this.plots?.channels ?? [], ...this.cast?.written() };
   }
 
   /** Bring a replay on the stage, and give the button that takes it off and brings it back. */

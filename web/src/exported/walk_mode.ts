@@ -2,6 +2,7 @@ import "../walking/walking.css";
 import type { App, Mode } from "../app";
 import type { Cast } from "../replay/cast";
 import type { MemorySource } from "../server/source";
+import type { View } from "../shell/link";
 import { Findings } from "../walking/findings";
 import { GaitDiagram } from "../walking/gait_diagram";
 import { JointWindow } from "../walking/joint_window";
@@ -35,6 +36,7 @@ export class ExportedWalkMode implements Mode {
   async enter(app: App): Promise<void> {
     const { plan, walks } = this.walks;
     const troupe = (this.troupe = new Troupe(app));
+    troupe.cast.read(app.asked);
     const view = new PlanView(app);
     const buttons = new ViewButtons(app, troupe, () => plan, view);
     const findings = new Findings(troupe);
@@ -54,6 +56,10 @@ export class ExportedWalkMode implements Mode {
     for (const stop of this.stop.splice(0)) stop();
     this.troupe?.clear();
     this.troupe = null;
+  }
+
+  view(): View {
+    return { ...this.troupe?.cast.written() };
   }
 
   state(): Record<string, unknown> {

@@ -4,12 +4,14 @@ import { getJson, type Listing, type MapEntry } from "../server/api";
 import { ServerSource } from "../server/source";
 import { h } from "../shell/dom";
 import { exportButton } from "../shell/export_button";
+import type { View } from "../shell/link";
 import { type MapInfo, MapPanel } from "./panel";
 
 /** Reachability maps: a volume of voxels, cut open, around the robot it is of. */
 export class MapsMode implements Mode {
   readonly id = "maps";
   readonly title = "Maps";
+  readonly about = "See where a robot's tool reaches: a volume, cut open, around the robot.";
   cast: Cast | null = null;
   private panel: MapPanel | null = null;
 
@@ -23,13 +25,17 @@ export class MapsMode implements Mode {
     }
     const panel = (this.panel = new MapPanel(app, host, maps, (map, info) => this.opened(map, info)));
     host.append(exportButton(app, () => panel.asked));
-    await panel.open(maps[0]!.id);
+    if (!(await panel.openAsked(app.asked))) await panel.open(maps[0]!.id);
   }
 
   leave(): void {
     this.panel?.dispose();
     this.cast?.clear();
     this.panel = this.cast = null;
+  }
+
+  view(): View {
+    return { ...this.panel?.asked };
   }
 
   state(): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { getJson, type MapEntry } from "../server/api";
 import { complaint } from "../server/source";
 import { h } from "../shell/dom";
 import { CutPanel } from "./cut_panel";
-import { readVolume } from "./volume_file";
+import { type Cuts, readVolume } from "./volume_file";
 
 export interface MapInfo {
   fields: string[];
@@ -48,25 +48,36 @@ export class MapPanel {
     this.field = "";
   }
 
-  /** Show a map; none if the identifier is empty. */
-  async open(id: string): Promise<void> {
+  /** Show what a link says, and tell whether it says anything. */
+  async openAsked(asked: URLSearchParams): Promise<boolean> {
+    const id = asked.get("map") ?? "";
+    if (!this.maps.some((map) => map.id === id)) return false;
+    const cuts = (asked.get("cuts") ?? "").split(",").map(Number);
+    const fine = cuts.length === 7 && cuts.every((cut) => cut >= 0 && cut <= 1);
+    await this.open(id, asked.get("field") ?? "", fine ? (cuts as Cuts) : undefined);
+    return true;
+  }
+
+  /** Show a map, one of its fields and where it is cut; none if the identifier is empty. */
+  async open(id: string, field = "", cuts?: Cuts): Promise<void> {
     this.dispose();
     this.details.replaceChildren();
     this.choice.value = id;
     const map = this.maps.find((entry) => entry.id === id);
     if (!map) return;
     const info = await getJson<MapInfo>(`api/maps/${id}`);
-    await this.show(map, info, info.fields.includes("reachable") ? "reachable" : info.fields[0]!);
+    const first = [field, "reachable"].find((name) => info.fields.includes(name)) ?? info.fields[0]!;
+    await this.show(map, info, first, cuts);
     await this.opened(map, info);
   }
 
-  private async show(map: MapEntry, info: MapInfo, field: string): Promise<void> {
+  private async show(map: MapEntry, info: MapInfo, field: string, cuts?: Cuts): Promise<void> {
     const turn = ++this.turn;
     const answer = await fetch(`api/maps/${map.id}/volume/${encodeURIComponent(field)}`);
     if (!answer.ok) throw new Error(await complaint(answer));
     const file = await readVolume(new Uint8Array(await answer.arrayBuffer()));
     if (turn !== this.turn) return;
-    if (this.cut) file.cuts = this.cut.cuts;
+    file.cuts = cuts ?? this.cut?.cuts ?? file.cuts;
     this.cut?.dispose();
     this.cut = new CutPanel(this.app, file);
     this.field = field;

@@ -45,6 +45,16 @@ export class ChannelPlots {
     this.stop = [cast.changed.on(redraw), app.theme.changed.on(redraw)];
   }
 
+  /** The channels that are shown. */
+  get channels(): string[] {
+    return this.shown(this.names());
+  }
+
+  /** Show some channels, as far as there are any of them. */
+  choose(names: string[]): void {
+    if (names.length) this.chosen = names;
+  }
+
   dispose(): void {
     for (const stop of this.stop) stop();
     for (const plot of this.plots.splice(0)) plot.dispose();

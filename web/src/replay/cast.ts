@@ -2,7 +2,8 @@ import * as THREE from "three";
 import type { App } from "../app";
 import type { Source } from "../server/source";
 import { Event } from "../shell/events";
-import type { Style } from "../stage/style";
+import type { View } from "../shell/link";
+import { type Style, STYLES } from "../stage/style";
 import { Actor } from "./actor";
 import { ReplayFile } from "./replay_file";
 
@@ -92,6 +93,22 @@ export class Cast {
     for (const actor of this.actors.splice(0)) actor.dispose();
     this.app.stage.setPanes([]);
     for (const stop of this.stop) stop();
+  }
+
+  /** How everything is shown, for a link. */
+  written(): View {
+    const hidden = [this.showArrows ? [] : "forces", this.showTrails ? [] : "trails"].flat();
+    return { style: this.style, arrangement: this.arrangement, hide: hidden, follow: this.follow ? "1" : [] };
+  }
+
+  /** Show everything as a link says, from the next arrangement on. */
+  read(asked: URLSearchParams): void {
+    const style = STYLES.find((each) => each === asked.get("style"));
+    if (style) this.style = style;
+    const arrangement = asked.get("arrangement");
+    if (arrangement === "overlaid" || arrangement === "beside") this.arrangement = arrangement;
+    if (asked.has("hide")) [this.showArrows, this.showTrails] = ["forces", "trails"].map((each) => !asked.getAll("hide").includes(each)) as [boolean, boolean];
+    this.follow = asked.has("follow");
   }
 
   /** Set how everything is shown. */

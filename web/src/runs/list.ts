@@ -39,8 +39,22 @@ export class RunList {
     this.draw();
   }
 
+  /** The runs that are watched, "folder/key", in their order. */
+  get shown(): string[] {
+    return [...this.open.keys()];
+  }
+
+  /** Watch some runs, "folder/key"; the first there is if none of them is here. */
+  async openAll(ids: string[]): Promise<void> {
+    const all = this.listing.folders.flatMap((folder) => folder.runs.map((run) => ({ folder, run })));
+    const found = ids.flatMap((id) => all.find(({ folder, run }) => id === `${folder.id}/${run.key}`) ?? []);
+    if (found.length < ids.length) this.app.layout.notice("The link names runs that are not in this folder.", "error");
+    if (!found.length) return this.openFirst();
+    for (const { folder, run } of found) await this.watch(folder, run, this.open.size > 0);
+  }
+
   /** Watch the first run there is. */
-  async openFirst(): Promise<void> {
+  private async openFirst(): Promise<void> {
     const folder = this.listing.folders.find((f) => f.runs.length);
     const run = folder?.runs.find((r) => r.status === "completed");
     if (folder && run) await this.watch(folder, run, false);
@@ -120,11 +134,16 @@ export class RunList {
     const row = h(
       "div.run",
       { "data-status": run.status, "data-open": Boolean(actor), title: caseWords(run) },
-      h("button.name", { onclick: () => watch(false) }, run.label),
+      h("button.name", { "data-key": id, onclick: () => watch(false) }, run.label),
       h("span.status", {}, this.loading.has(id) ? "loading …" : run.status),
       h(
         "button.add",
-        { title: actor ? "Remove from the view" : "Add to the view", onclick: () => watch(true) },
+        {
+          title: actor ? "Remove from the view" : "Add to the view",
+          "aria-label": actor ? `Remove ${folder.name} ${run.label} from the view` : `Add ${folder.name} ${run.label} to the view`,
+          "data-key": `${id} add`,
+          onclick: () => watch(true),
+        },
         actor ? "−" : "+",
       ),
       h("small", {}, run.message || figures(run)),

@@ -37,7 +37,7 @@ export class SidePanels {
       tabindex: 0,
       "aria-orientation": "vertical",
       "aria-controls": this.element.id,
-      "aria-label": `Width of the panels on the ${side}`,
+      "aria-label": `Edge of the panels on the ${side}`,
       "aria-valuemin": LEAST,
       title: "Drag, or press arrow keys; a double click restores the width",
     });

@@ -28,6 +28,8 @@ export class Stage {
   frames = 0;
   private panes: Pane[] = [];
   private pending = false;
+  /** Whether pictures are drawn for a file, and none for the screen. */
+  private held = false;
   private readonly ratio = Math.min(devicePixelRatio, 2);
   private readonly pace = new Pace();
   private size = { width: 1, height: 1 };
@@ -40,7 +42,10 @@ export class Stage {
     this.renderer = new THREE.WebGLRenderer({ antialias: !softwareOnly() });
     this.renderer.setPixelRatio(this.ratio);
     this.renderer.autoClear = false;
-    element.append(this.renderer.domElement);
+    const canvas = this.renderer.domElement;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", "The scene in 3-D; Shift and arrow keys turn the camera");
+    element.append(canvas);
     this.viewpoint = new Viewpoint(this.renderer.domElement, () => this.request());
     const sun = new THREE.DirectionalLight(0xffffff, 2);
     sun.position.set(2, -3, 5);
@@ -70,10 +75,11 @@ export class Stage {
 
   /** Ask for a picture. */
   request(): void {
-    if (this.pending) return;
+    if (this.pending || this.held) return;
     this.pending = true;
     requestAnimationFrame((now) => {
       this.pending = false;
+      if (this.held) return;
       this.clock.advance(now);
       this.pace.frame(now, this.clock.playing);
       const ratio = this.pace.coarse ? COARSE * this.ratio : this.ratio;
@@ -138,17 +144,34 @@ export class Stage {
     this.request();
   }
 
-  /** Give the picture as a PNG. */
-  async png(): Promise<Blob> {
-    this.draw();
-    return new Promise((resolve, reject) => {
-      this.renderer.domElement.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be saved"))));
+  /** Give the picture as a PNG, of another size [px] if it is asked for. */
+  async png(size?: { width: number; height: number }): Promise<Blob> {
+    const take = (canvas: HTMLCanvasElement) => new Promise<Blob>((resolve, reject) => {
+      this.draw();
+      canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be saved"))));
     });
+    return size ? this.sized(size.width, size.height, take) : take(this.renderer.domElement);
+  }
+
+  /** Draw pictures of another size [px] for as long as an action lasts; only those that it asks for by `draw`. */
+  async sized<T>(width: number, height: number, action: (canvas: HTMLCanvasElement) => Promise<T>): Promise<T> {
+    this.held = true;
+    try {
+      this.renderer.setPixelRatio(1);
+      this.size = { width, height };
+      this.renderer.setSize(width, height, false);
+      this.viewpoint.setAspect(width / this.columns / height);
+      return await action(this.renderer.domElement);
+    } finally {
+      this.held = false;
+      this.renderer.setPixelRatio(this.ratio);
+      this.resize();
+    }
   }
 
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.element;
-    if (!width || !height) return;
+    if (!width || !height || this.held) return;
     this.size = { width, height };
     this.renderer.setSize(width, height);
     this.viewpoint.setAspect(width / this.columns / height);

@@ -111,6 +111,30 @@ export class Viewpoint {
     return 2 * slope * this.camera.position.distanceTo(this.target);
   }
 
+  /** Projection, eye and target [m], and the height that is seen [m], as text. */
+  written(): string {
+    const numbers = [...this.camera.position.toArray(), ...this.target.toArray(), this.height];
+    return [this.projection[0], ...numbers.map((number) => Number(number.toPrecision(7)))].join(",");
+  }
+
+  /** Look as `written` says; a text of another kind changes nothing. */
+  read(text: string): void {
+    const [kind, ...rest] = text.split(",");
+    const numbers = rest.map(Number);
+    const fine = numbers.length === 7 && numbers.every((number) => Math.abs(number) < 1e6) && numbers[6]! > 0;
+    if (!fine || (kind !== "p" && kind !== "o")) return;
+    const [eye, target] = [new THREE.Vector3(...numbers.slice(0, 3)), new THREE.Vector3(...numbers.slice(3, 6))];
+    if (eye.distanceTo(target) < 1e-6) return;
+    this.setProjection(kind === "p" ? "perspective" : "orthographic");
+    this.target.copy(target);
+    this.camera.position.copy(eye);
+    this.orthographic.top = numbers[6]! / 2;
+    this.orthographic.bottom = -this.orthographic.top;
+    this.orthographic.zoom = 1;
+    this.setAspect(this.aspect);
+    this.controls.update();
+  }
+
   /** Look at the target from a direction, as far away as before. */
   lookFrom(direction: THREE.Vector3): void {
     const distance = this.camera.position.distanceTo(this.target);

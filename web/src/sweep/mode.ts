@@ -5,6 +5,7 @@ import { displayPanel } from "../runs/display";
 import { type FolderEntry, getJson, type Listing } from "../server/api";
 import { ServerSource } from "../server/source";
 import { h, short } from "../shell/dom";
+import type { View } from "../shell/link";
 import { Scatter, type Value } from "./scatter";
 
 /** A sweep as the server gives it: columns of equal length, a row for each result. */
@@ -26,11 +27,13 @@ const MOST_ROWS = 200;
 export class SweepMode implements Mode {
   readonly id = "sweep";
   readonly title = "Sweeps";
+  readonly about = "Plot any result over what was varied, and go from a point to its replay.";
   cast: Cast | null = null;
   private app!: App;
   private folder: FolderEntry | null = null;
   private table: SweepTable = { axes: [], results: [], columns: {} };
   private scatter: Scatter | null = null;
+  private plots: ChannelPlots | null = null;
   private selected = -1;
   private turn = 0;
   private ascending = true;
@@ -86,7 +89,7 @@ export class SweepMode implements Mode {
     this.stop.push(displayPanel(app, cast, app.layout.panel("left", "View")));
     const scatter = (this.scatter = new Scatter(app));
     right.append(scatter.element, this.details);
-    const plots = new ChannelPlots(app, cast, app.layout.panel("right", "Plots"));
+    const plots = (this.plots = new ChannelPlots(app, cast, app.layout.panel("right", "Plots")));
     this.stop.push(
       scatter.picked.on((at) => void app.guarded(() => this.pick(at))),
       () => scatter.dispose(),
@@ -95,13 +98,40 @@ export class SweepMode implements Mode {
         if (message.type === "runs") void app.guarded(() => this.open(this.folders.value));
       }),
     );
-    await this.open(several[0]!.id, several);
+    const { asked } = app;
+    const first = several.find((folder) => folder.id === asked.get("sweep")) ?? several[0]!;
+    await this.open(first.id, several);
+    for (const [choice, select] of Object.entries(this.choices)) {
+      const name = asked.get(choice);
+      if (name !== null && this.table.columns[name]) select.value = name;
+    }
+    for (const [axis, box] of Object.entries(this.logs)) box.checked = asked.getAll("log").includes(axis);
+    plots.choose(asked.getAll("channel"));
+    cast.read(asked);
+    this.draw();
+    const picked = (this.table.columns.key ?? []).indexOf(asked.get("key"));
+    if (picked >= 0) await this.pick(picked);
+  }
+
+  view(): View {
+    const { x, y, color } = this.choices;
+    const key = this.value("key", this.selected);
+    return {
+      sweep: this.folder?.id ?? [],
+      x: x.value,
+      y: y.value,
+      color: color.value,
+      log: Object.entries(this.logs).filter(([, box]) => box.checked).map(([axis]) => axis),
+      key: key === null ? [] : String(key),
+      channel: this.plots?.channels ?? [],
+      ...this.cast?.written(),
+    };
   }
 
   leave(): void {
     for (const stop of this.stop.splice(0)) stop();
     this.cast?.clear();
-    this.cast = this.scatter = this.folder = null;
+    this.cast = this.scatter = this.folder = this.plots = null;
     this.selected = -1;
     this.details.replaceChildren();
   }

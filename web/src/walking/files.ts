@@ -1,6 +1,7 @@
 import type { App } from "../app";
 import { postJson } from "../server/api";
 import { h } from "../shell/dom";
+import { exportedView } from "../shell/export_button";
 import { save } from "../shell/tools";
 import type { Machine, Plan, Point } from "./plan";
 import type { Planner } from "./planner";
@@ -23,7 +24,7 @@ export class Files {
 
   /** @param moved Told when another path was loaded, which may lie elsewhere. */
   constructor(
-    app: App,
+    private readonly app: App,
     private readonly planner: Planner,
     private readonly moved: () => void,
   ) {
@@ -51,7 +52,7 @@ export class Files {
 
   private async save(name: string): Promise<void> {
     const { plan, kinds } = this.planner;
-    const answer = await postJson(`api/walking/files/${name}`, { plan, kinds });
+    const answer = await postJson(`api/walking/files/${name}`, { plan, kinds, view: exportedView(this.app) });
     save(await answer.blob(), name);
   }
 

@@ -2,12 +2,13 @@ import "./walking.css";
 import type { App, Mode } from "../app";
 import type { Cast } from "../replay/cast";
 import { h } from "../shell/dom";
+import type { View } from "../shell/link";
 import { Files } from "./files";
 import { Findings } from "./findings";
 import { GaitDiagram } from "./gait_diagram";
 import { GaitPanel } from "./gait_panel";
 import { GroundPanel } from "./ground_panel";
-import { History } from "./history";
+import { type Draft, History } from "./history";
 import { JointWindow } from "./joint_window";
 import { Menu } from "./menu";
 import { PathPanel } from "./path_panel";
@@ -20,12 +21,24 @@ import { Troupe } from "./troupe";
 import { UndoButtons } from "./undo_buttons";
 import { ViewButtons } from "./view_buttons";
 
+/** Give the draft that a link has, if any. */
+function drafted(text: string | null): Draft | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(text ?? ""), (letter) => letter.charCodeAt(0));
+    const draft = JSON.parse(new TextDecoder().decode(bytes)) as Draft | null;
+    return draft && Array.isArray(draft.kinds) && Array.isArray(draft.plan?.waypoints) ? draft : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 type Places = Record<"view" | "menu" | "walk" | "gait" | "joints", HTMLElement>;
 
 /** The walking workshop: a machine with pantograph legs is made, led along a path, and watched. */
 export class WalkingMode implements Mode {
   readonly id = "walking";
   readonly title = "Walking";
+  readonly about = "Build a walking machine, draw its path, and see at once how it goes and what would go wrong.";
   private planner: Planner | null = null;
   private troupe: Troupe | null = null;
   private tool: PathTool | null = null;
@@ -41,6 +54,9 @@ export class WalkingMode implements Mode {
 
   async enter(app: App): Promise<void> {
     const troupe = (this.troupe = new Troupe(app));
+    const draft = drafted(app.asked.get("walk"));
+    if (draft) this.history.add(draft, false);
+    troupe.cast.read(app.asked);
     const planner: Planner = new Planner(app, this.history, (walks) => troupe.show(walks, planner.plan));
     this.planner = planner;
     // Panels first, for the view to have its final size when the walk is fitted into it.
@@ -67,6 +83,14 @@ export class WalkingMode implements Mode {
     this.troupe?.clear();
     this.planner = this.troupe = this.tool = this.menu = null;
     window.kinetarium.addWaypoint = null;
+  }
+
+  view(): View {
+    const { planner, troupe } = this;
+    if (!planner?.plan || !troupe) return {};
+    const draft: Draft = { plan: planner.plan, kinds: planner.kinds };
+    const bytes = new TextEncoder().encode(JSON.stringify(draft));
+    return { walk: btoa(String.fromCharCode(...bytes)), ...troupe.cast.written() };
   }
 
   state(): Record<string, unknown> {
