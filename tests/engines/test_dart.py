@@ -37,6 +37,7 @@ from kinetarium.engines.conformance.models import (
 from kinetarium.engines.conformance.runs import state_bytes
 from kinetarium.engines.dart import DartOptions, EngineDart
 from kinetarium.engines.protocol import CapabilityError, Simulation, Status
+from kinetarium.errors import KinetariumError
 from kinetarium.model.load import load_catalogue_robot
 from kinetarium.model.robot import (
     Box,
@@ -421,6 +422,20 @@ class TestContacts:
         simulation = start(ball, ground(Material(0.0, b)), gravity=WEIGHTLESS)
         simulation.step(NOTHING, 20)
         assert simulation.state().twists[0, 2] == pytest.approx(2.0 * 0.5, rel=1e-2)
+
+    def test_a_compliant_contact_rests_at_its_depth(self) -> None:
+        """erp d / h = cfm A F h: with A = 1 / m and F = m g, d = cfm g h^2 / 0.01."""
+        ball = free_body("ball", Sphere(0.1), mass=2.0, position=(0.0, 0.0, 0.1))
+        stiff = start(ball, ground())
+        for cfm in (1e-3, 1e-1):
+            soft = start(ball, ground(), options=DartOptions(contact_cfm=cfm))
+            for simulation in (stiff, soft, stiff):  # each has its own
+                simulation.step(NOTHING, 1500)
+            depth = 0.1 - soft.state().poses[0, 2]
+            assert depth == pytest.approx(cfm * 9.81 * H**2 / 0.01, rel=1e-3)
+            assert abs(0.1 - stiff.state().poses[0, 2]) < 0.02 * depth
+        with pytest.raises(KinetariumError, match="contact_cfm of engine 'dart' cannot be 2"):
+            DartOptions(contact_cfm=2.0)
 
     def test_meshes_are_refused_only_where_they_touch(self) -> None:
         corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])

@@ -47,6 +47,7 @@ def test_the_object_is_lifted_and_held_although_the_base_stops_elsewhere(
     assert 1 < row["base_error_mm"] < 1e3 * 0.03 * 2**0.5 + 10
     assert row["tool_error_mm"] < 1 and row["slip_mm"] < 1
     assert row["grip_n"] == pytest.approx(case.force, abs=0.5)
+    assert row["grip_law"] and row["creep_mm_s"] < 0.1
     assert row["touches"] == 0
     names = [name for name, *_ in recording.facts["phases"]]
     assert names[:2] == ["settle", "drive"]

@@ -1,6 +1,8 @@
 """DartSimulation: a scene inside DART."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from ctypes import CDLL, c_double
+from importlib import import_module
 from math import hypot
 from typing import Any, NamedTuple
 
@@ -11,7 +13,7 @@ from kinetarium.engines.base.joint_law import JointLaw
 from kinetarium.engines.base.simulation import LIMIT, AppliedWrench, Setup, SimulationBase
 from kinetarium.engines.dart.build import Articulation, Surfaces, World
 from kinetarium.engines.dart.joint_space import Floating, JointSpace
-from kinetarium.engines.dart.options import DartOptions
+from kinetarium.engines.dart.options import CONTACT_CFM, DartOptions
 from kinetarium.engines.protocol import (
     NO_CONTACTS,
     Audit,
@@ -24,6 +26,7 @@ from kinetarium.engines.protocol import (
     LoadedSurface,
     State,
 )
+from kinetarium.errors import KinetariumError
 from kinetarium.model.robot import Inertia
 from kinetarium.scene import PlacedRobot, Scene
 from kinetarium.scene.robot import rigid_tree
@@ -33,6 +36,8 @@ from kinetarium.spatial.rotation import inverse_pose
 _VIOLENT = 1e30
 """Force that no motion survives [N or N m]; DART would take it for zero."""
 _NO_POSES, _NO_TWISTS = np.zeros((0, 7)), np.zeros((0, 6))
+_SET_CFM = "_ZN4dart10constraint17ContactConstraint24setConstraintForceMixingEd"
+"""ContactConstraint::setConstraintForceMixing(double), which dartpy has and does not show."""
 
 
 class _Saved(NamedTuple):
@@ -61,6 +66,32 @@ def read_contacts(world: Any, surfaces: Surfaces) -> Contacts:
     )
 
 
+class _ContactCompliance:
+    """The regularisation of contacts, which DART has once for all worlds of a process."""
+
+    def __init__(self) -> None:
+        """Start with DART's own."""
+        self._in_force = CONTACT_CFM
+
+    def use(self, cfm: float) -> None:
+        """Put a value in force, unless it is."""
+        if cfm == self._in_force:
+            return
+        try:
+            setter = CDLL(import_module("dartpy").__file__)[_SET_CFM]
+        except (OSError, AttributeError):
+            raise KinetariumError(
+                "engine 'dart': option contact_cfm cannot be set: this build of dartpy does not"
+                " export DART's function for it"
+            ) from None
+        setter.argtypes, setter.restype = [c_double], None
+        setter(cfm)
+        self._in_force = cfm
+
+
+_COMPLIANCE = _ContactCompliance()
+
+
 class DartSimulation(SimulationBase[_Saved]):
     """A scene inside DART.
 
@@ -77,6 +108,8 @@ class DartSimulation(SimulationBase[_Saved]):
         super().__init__(setup)
         scene, layout = setup.scene, setup.layout
         self._scene, self._world, self._step = scene, world, world.bare.step
+        self._cfm = setup.options.contact_cfm
+        _COMPLIANCE.use(self._cfm)  # refused before the first step
         self._stale = False  # whether DART may remember contacts
         self._laws: dict[str, JointLaw] = {}
         self._spaces: dict[str, JointSpace] = {}
@@ -146,6 +179,7 @@ class DartSimulation(SimulationBase[_Saved]):
         )
 
     def _advance(self, command: Array, n: int, wrenches: Sequence[AppliedWrench]) -> int:
+        _COMPLIANCE.use(self._cfm)
         for i in range(n):
             for solid, F_W, point in wrenches:
                 node = self._world.nodes[solid][0]

@@ -49,6 +49,7 @@ _MEASURES = (
     ("tool_error_mm", "tool error", "mm"),
     ("grip_n", "grip", "N"),
     ("slip_mm", "slip", "mm"),
+    ("creep_mm_s", "creep", "mm/s"),
     ("touches", "touches", "-"),
     ("limit_margin_rad", "limit margin", "rad"),
 )
@@ -115,6 +116,8 @@ def _counts(group: Sequence[Outcome[Case]]) -> dict[str, Any]:
         str(row["cause"]) for outcome in group for row in outcome.rows if not row["success"]
     )
     causes.update(str(outcome.status) for outcome in group if not outcome.rows)
+    rows = [row for outcome in group for row in outcome.rows]
+    held = [row for row in rows if row.get("grip_law")]
     # Objects of one stop share its drive.
     stops = [
         {row["stop"]: row for row in outcome.rows if row["touches"] is not None}
@@ -127,6 +130,10 @@ def _counts(group: Sequence[Outcome[Case]]) -> dict[str, Any]:
         "success_low": low,
         "success_high": high,
         "causes": dict(causes.most_common()),
+        "gripped": sum(row.get("grip_law") is not None for row in rows),
+        "grip_law": len(held),
+        "most_slip_mm": max((row["slip_mm"] for row in held), default=None),
+        "most_creep_mm_s": max((row["creep_mm_s"] for row in held), default=None),
         "drives": len(driven),
         "untouched": sum(row["touches"] == 0 for row in driven),
     }
@@ -147,6 +154,8 @@ def _headline(groups: dict[_Group, list[Outcome[Case]]]) -> Table:
                 f"{counts['successes']} of {counts['objects']}",
                 f"{counts['success_low']:.0%} to {counts['success_high']:.0%}",
                 *cells,
+                counts["most_slip_mm"],
+                counts["most_creep_mm_s"],
                 f"{counts['untouched']} of {counts['drives']}",
                 ", ".join(f"{cause} {count}" for cause, count in counts["causes"].items()),
             )
@@ -154,7 +163,8 @@ def _headline(groups: dict[_Group, list[Outcome[Case]]]) -> Table:
     columns = (
         Column("engine"), Column("placement"), Column("re-planned"), Column("success"),
         Column("95 % interval"), Column("base error", "mm"), Column("tool error", "mm"),
-        Column("grip", "N"), Column("slip", "mm"), Column("untouched drives"), Column("causes"),
+        Column("grip", "N"), Column("slip", "mm"), Column("greatest slip", "mm"),
+        Column("greatest creep", "mm/s"), Column("untouched drives"), Column("causes"),
     )  # fmt: skip
     return Table("", columns, tuple(rows))
 
@@ -180,8 +190,22 @@ def _conclusion(
         causes.update(_counts(group)["causes"])
     failures = ", ".join(f"{cause} {count}" for cause, count in causes.most_common())
     first = f"{robot}: {'; '.join(words)}."
-    why = f" Failures by cause: {failures}." if failures else " Nothing failed."
-    return f"{first}{why} {completion(outcomes)}"
+    why = f"Failures by cause: {failures}" if failures else "Nothing failed"
+    return f"{first} {why}{_grip(groups)}. {completion(outcomes)}"
+
+
+def _grip(groups: dict[_Group, list[Outcome[Case]]]) -> str:
+    """Return in words whether objects stay in the grip, by engine."""
+    words = []
+    for engine in dict.fromkeys(engine for engine, *_ in groups):
+        counts = _counts([each for key, group in groups.items() if key[0] == engine
+                          for each in group])  # fmt: skip
+        if counts["grip_law"]:
+            words.append(
+                f"in {engine} {counts['grip_law']} of {counts['gripped']} times (slip up to"
+                f" {counts['most_slip_mm']:.2g} mm, creep {counts['most_creep_mm_s']:.2g} mm/s)"
+            )
+    return f"; the grip law holds {and_list(words)}" if words else ""
 
 
 _HOW = {"map": "by the map alone", "fixed": "at a fixed distance", "random": "at random"}

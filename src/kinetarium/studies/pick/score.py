@@ -18,6 +18,8 @@ LIFTED = 0.9
 """Least height of a lifted object over that of its lift [-]."""
 MOST_SLIP = 10.0
 """Largest slip of an object that is held [mm]."""
+_G = 9.81
+"""Gravity [m/s^2]."""
 _PRESSED = 1.0
 """Force from which on a contact counts as touching [N]."""
 
@@ -58,8 +60,11 @@ def score(case: Case, recording: Recording) -> list[Row]:
         tool_error_mm: Distance of the grip frame from the middle of the object, across the
             vertical, before the fingers close.
         grip_n: Least mean normal force of a finger while the object is held; None if missed.
+        grip_law: Whether each finger presses with m g / (2 mu) at least in all samples from the end
+            of closing on: Coulomb's law then holds the object at rest. None if missed.
         slip_mm: Largest motion of the object in the grip frame from the end of closing on;
             None if missed.
+        creep_mm_s: How fast it moves in the grip frame while it is held, on average.
         lift_mm: Least height of the object over its place on the table while it is held.
         touches: How often the robot touched something on its way to this stop.
         limit_margin_rad: Least distance of a joint of the plan from its limits.
@@ -72,7 +77,8 @@ def score(case: Case, recording: Recording) -> list[Row]:
             (
                 "object", "stop", "success", "cause", "base_error_mm", "base_error_deg",
                 "stop_error_mm", "stop_error_deg", "corrections", "drive_s", "way_m",
-                "tool_error_mm", "grip_n", "slip_mm", "lift_mm", "touches", "limit_margin_rad",
+                "tool_error_mm", "grip_n", "grip_law", "slip_mm", "creep_mm_s", "lift_mm",
+                "touches", "limit_margin_rad",
             )
         )  # fmt: skip
         row |= {"object": attempt["object"] + 1, "limit_margin_rad": attempt["limit_margin"]}
@@ -84,10 +90,11 @@ def score(case: Case, recording: Recording) -> list[Row]:
                 row[f"{what}_mm"], row[f"{what}_deg"] = stop[what] or (None, None)
         name = object_name(attempt["object"])
         own = phases[slice(*attempt["phases"])]
-        row |= _holding(recording, own, name)
+        held = case.layout.objects[attempt["object"]]
+        row |= _holding(recording, own, name, least=held.mass * _G / (2 * case.friction))
         cause = _cause(recording, row, own, attempt)
         if cause is Cause.MISSED:  # what was never held has not slipped
-            row["slip_mm"] = row["grip_n"] = None
+            row |= dict.fromkeys(("slip_mm", "creep_mm_s", "grip_n", "grip_law"))
         rows.append({**row, "success": cause is Cause.NONE, "cause": str(cause)})
     return rows
 
@@ -107,7 +114,7 @@ def _driving(recording: Recording, phases: Times) -> dict[str, Any]:
     }
 
 
-def _holding(recording: Recording, phases: Times, name: str) -> dict[str, Any]:
+def _holding(recording: Recording, phases: Times, name: str, *, least: float) -> dict[str, Any]:
     times = {phase: (begin, end) for phase, begin, end in phases}
     if "close" not in times:
         return {}
@@ -125,6 +132,10 @@ def _holding(recording: Recording, phases: Times, name: str) -> dict[str, Any]:
     row["slip_mm"] = 1e3 * float(np.linalg.norm(p_GO - p_GO[0], axis=1).max())
     row["lift_mm"] = 1e3 * float((X_WO[held, 2, 3] - X_WO[0, 2, 3]).min())
     row["grip_n"] = float(recording["contacts"][held, 2:].mean(axis=0).min())
+    row["grip_law"] = bool(recording["contacts"][gripped, 2:].min() >= least)
+    still = (inverse_pose(X_WG[held]) @ X_WO[held])[:, :3, 3]
+    moved = float(np.linalg.norm(still[-1] - still[0]))
+    row["creep_mm_s"] = 1e3 * moved / max(float(np.ptp(time[held])), 1e-9)
     return row
 
 
