@@ -1,7 +1,7 @@
 """pick: a mission in MuJoCo, its score on the recording, refusals and the conclusion."""
 
 from dataclasses import replace
-from math import radians
+from math import cos, pi, radians, sin
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,13 @@ import pytest
 
 from kinetarium.batch.study import Outcome
 from kinetarium.cli import main
+from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.roles import RoleOptions
 from kinetarium.studies.pick.config import Case, Config, Placement, Replan, cases
 from kinetarium.studies.pick.figures import replay, report
+from kinetarium.studies.pick.planning import Planner
 from kinetarium.studies.pick.robot import open_picker
 from kinetarium.studies.pick.run import run
 from kinetarium.studies.pick.score import score
@@ -135,6 +137,26 @@ def test_fingers_are_closed_one_by_one_and_the_grasp_is_above_the_object() -> No
         assert X_WG[:3, 2] == pytest.approx((0, 0, -1))
         assert 0 < X_WG[2, 3] < held.size[2] / 2
         assert abs(X_WG[:2, 1] @ (0, 1)) == pytest.approx((quarter + 1) % 2, abs=1e-9)
+
+
+def test_a_turn_that_shifts_the_robot_touches_nothing() -> None:
+    [case] = cases(Config(engine=("mujoco",), scenes=1, seed=1))
+    picker = open_picker(case.robot, case.reading, case.sha256)
+    planner = Planner(picker, case.layout, (0.03, radians(3.0)), 0.12)
+    start = PlanarPose(case.layout.start.x, case.layout.start.y, radians(case.layout.start.yaw))
+    goal, way = planner.stop(
+        0,
+        placement=Placement.ROBUST,
+        rng=np.random.default_rng(0),
+        start=start,
+        centre=PlanarPose(0.1, 0.0, 0.0),
+    )
+    assert way.straight and way.poses[-1] == pytest.approx(goal)
+    # All turns are before the last leg; the shift and what localisation takes.
+    shifts = 0.12 + 0.03
+    ring = [(shifts * cos(a), shifts * sin(a), 0.0) for a in np.arange(0, 2 * pi, pi / 4)]
+    for pose in way.poses[:-1]:
+        assert planner.free(np.array(pose) + np.array(ring)).all()
 
 
 def test_what_cannot_be_picked_is_refused_in_one_line(

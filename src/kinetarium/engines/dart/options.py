@@ -26,7 +26,7 @@ class DartOptions:
             contact_cfm A F h^2 / 0.01. Where a link on a curved way presses on a body that flies
             straight, their normals part by h^2 J'v / 2 in a step of length h; a contact that is
             less compliant than that, contact_cfm A F < J'v / 2, is lost. At DART's own 1e-5 the
-            Panda's fingers (15 g) lose a box of 0.5 kg that they lift with 40 N at 0.1 m/s.
+            Panda's fingers (30 g) lose a box of 0.5 kg that they lift with 40 N at 0.1 m/s.
 
     Raises:
         KinetariumError: If a value is outside its range.

@@ -9,6 +9,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.errors import KinetariumError
@@ -30,7 +31,16 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.studies.pick.config import Placement
 from kinetarium.studies.pick.robot import Picker
-from kinetarium.studies.pick.way import NO_BASE, NO_PATH, OUT_OF_REACH, PlanningError, Way, plan_way
+from kinetarium.studies.pick.way import (
+    NO_BASE,
+    NO_PATH,
+    OUT_OF_REACH,
+    Margins,
+    PlanningError,
+    Way,
+    margins,
+    plan_way,
+)
 
 PRE_GRASP = 0.12
 """Height of the tool over the grasp before it moves down [m]."""
@@ -123,8 +133,10 @@ class Planner:
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
         begin = process_time()
-        yield
-        self.elapsed[what] = self.elapsed.get(what, 0.0) + process_time() - begin
+        try:
+            yield
+        finally:
+            self.elapsed[what] = self.elapsed.get(what, 0.0) + process_time() - begin
 
     def tool_poses(self, index: int) -> Array:
         """Return poses of the tool's link for an object, three for each grasp, (3 k, 4, 4).
@@ -151,7 +163,7 @@ class Planner:
     ) -> tuple[PlanarPose, Way]:
         """Return the pose of the root from which to pick an object, and the way there.
 
-        Of several bases the first is taken to which a straight leg leads.
+        Of several bases the first is taken to which a straight leg leads with the widest margins.
 
         Raises:
             PlanningError: If there is none.
@@ -160,15 +172,19 @@ class Planner:
             bases = list(self._bases(index, placement, rng))
         fallback: tuple[PlanarPose, Way] | None = None
         fault = PlanningError(NO_PATH, "")
-        for base in bases:
-            try:
-                way = self.way(start, base, centre=centre)
-            except PlanningError as reason:
-                fault = reason
-                continue
-            if way.straight and (len(bases) == 1 or self.reachable(base, [index])):
-                return base, way
-            fallback = fallback or (base, way)
+        for wide in self._margins:
+            for base in list(bases):
+                try:
+                    way = self._way(start, base, centre=centre, margins=wide)
+                except PlanningError as reason:
+                    fault = reason
+                    continue
+                fallback = fallback or (base, way)
+                if not way.straight:
+                    continue
+                if len(bases) == 1 or self.reachable(base, [index]):
+                    return base, way
+                bases.remove(base)
         if fallback is None:
             raise fault
         return fallback
@@ -285,13 +301,36 @@ class Planner:
         share = np.rint(100 * scores / max(float(scores.max()), 1e-9)).astype(int)
         return {"x": x.round(3).tolist(), "y": y.round(3).tolist(), "scores": share.tolist()}
 
+    def free(self, bases: Array) -> NDArray[np.bool_]:
+        """Return whether the robot is free of everything at poses of the root, shape (n, 3)."""
+        return self._placer.free(bases)
+
     def _has_room(self, base: PlanarPose) -> bool:
         """Return whether the robot is free of everything at a base and beside it."""
         beside = np.array([(0, 0, 0), *((x, y, 0) for x in (-1, 1) for y in (-1, 1))])
-        return bool(self._placer.free(np.array(base) + _ROOM * beside).all())
+        return bool(self.free(np.array(base) + _ROOM * beside).all())
 
     def way(self, start: PlanarPose, goal: PlanarPose, *, centre: PlanarPose) -> Way:
-        """Return the way of the base to a goal; see `plan_way`."""
+        """Return the way of the base to a goal, with the widest margins that there are.
+
+        Raises:
+            PlanningError: If there is none.
+        """
+        fault = PlanningError(NO_PATH, "")
+        for wide in self._margins:
+            try:
+                return self._way(start, goal, centre=centre, margins=wide)
+            except PlanningError as reason:
+                fault = reason
+        raise fault
+
+    @property
+    def _margins(self) -> tuple[Margins, ...]:
+        return margins(spread=self.error[0] + self.error[1] * _CORNER, shift=self.shift)
+
+    def _way(
+        self, start: PlanarPose, goal: PlanarPose, *, centre: PlanarPose, margins: Margins
+    ) -> Way:
         with self._timed("base path"):
             return plan_way(
                 self._robot,
@@ -300,8 +339,7 @@ class Planner:
                 start=start,
                 goal=goal,
                 centre=centre,
-                spread=self.error[0] + self.error[1] * _CORNER,
-                shift=self.shift,
+                margins=margins,
             )
 
     def reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:

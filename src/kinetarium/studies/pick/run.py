@@ -41,7 +41,7 @@ _TYRES = {"physx": 0.4}
 about one of its front wheels, which sticks, and by less than a third of the commanded yaw rate."""
 _CONTACTS: dict[str, dict[str, float]] = {"dart": {"contact_cfm": 1e-3}}
 """What differs from an engine's matched options: rigid contacts of a finger are lost while the arm
-moves on a curve, see `DartOptions`; a finger of 15 g then strikes the object at 2 m/s."""
+moves on a curve, see `DartOptions`; a finger of 30 g then strikes the object at 2 m/s."""
 _WIDEST = 2.0
 """Largest multiplier of the track: beyond it a vehicle on an arc would be steered too hard [-]."""
 _TURNS = pi / 2, 0.0, -pi / 4, pi / 4

@@ -36,6 +36,36 @@ NO_BASE, NO_PATH, OUT_OF_REACH = "no base", "no path", "out of reach"
 """What may not be found."""
 
 
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """Distances that a base keeps from obstacles on its way.
+
+    Attributes:
+        way: Along the way [m].
+        ends: Near the start and near the last turn [m].
+    """
+
+    way: float
+    ends: float
+
+
+def margins(*, spread: float, shift: float) -> tuple[Margins, ...]:
+    """Return margins to be tried one after the other, the widest first.
+
+    Args:
+        spread: Distance that errors of localisation take [m].
+        shift: How far a turn may displace the robot [m].
+    """
+    wide, narrow = _MARGIN + spread + shift, _MARGIN + (spread + shift) / 2
+    return (
+        Margins(wide, wide),
+        Margins(wide, _END_MARGIN + shift),
+        Margins(narrow, _END_MARGIN + shift / 2),
+        Margins(narrow, _END_MARGIN),
+        Margins(narrow, 0.0),
+    )
+
+
 @dataclass(frozen=True)
 class Way:
     """The way of a base.
@@ -59,8 +89,7 @@ def plan_way(
     start: PlanarPose,
     goal: PlanarPose,
     centre: PlanarPose,
-    spread: float,
-    shift: float,
+    margins: Margins,
 ) -> Way:
     """Return the way of a base to a goal.
 
@@ -70,14 +99,13 @@ def plan_way(
     Args:
         obstacles: Everything, in the world's frame.
         centre: The point that is steered, in the root's frame, and the direction forwards.
-        spread: Distance that errors of localisation take [m].
-        shift: How far a turn may displace the robot [m].
+        margins: Distances that are kept from obstacles.
 
     Raises:
         PlanningError: If there is none.
     """
 
-    def legs(a: PlanarPose, b: PlanarPose, margins: tuple[float, float]) -> BasePath:
+    def legs(a: PlanarPose, b: PlanarPose, near: float) -> BasePath:
         return plan_base_path(
             robot,
             obstacles,
@@ -87,30 +115,19 @@ def plan_way(
             height=picker.height,
             steered=centre,
             motion=picker.base.kind.value,
-            margin=margins[0],
-            end_margin=margins[1],
+            margin=margins.way,
+            end_margin=near,
         )
 
-    wide, narrow = _MARGIN + spread + shift, _MARGIN + (spread + shift) / 2
-    reason = ""
-    for margins in (
-        (wide, _END_MARGIN + shift),
-        (narrow, _END_MARGIN + shift / 2),
-        (narrow, _END_MARGIN),
-        (narrow, 0.0),
-    ):
-        straight = margins[0], min(margins[1], _END_MARGIN)
-        for before in (*_LAST_LEGS, 0.0):
-            via = _moved(goal, before, direction=centre.heading)
-            last = legs(via, goal, straight) if before else None
-            if last is not None and (not last.found or len(last.legs) > 1):
-                continue
-            path = legs(start, via, margins)
-            if path.found:
-                return _joined(path, last, centre=centre)
-            if not before:
-                reason = path.reason
-    raise PlanningError(NO_PATH, reason)
+    for before in (*_LAST_LEGS, 0.0):
+        via = _moved(goal, before, direction=centre.heading)
+        last = legs(via, goal, min(margins.ends, _END_MARGIN)) if before else None
+        if last is not None and (not last.found or len(last.legs) > 1):
+            continue
+        path = legs(start, via, margins.ends)
+        if path.found:
+            return _joined(path, last, centre=centre)
+    raise PlanningError(NO_PATH, path.reason)
 
 
 def _moved(base: PlanarPose, ahead: float, *, direction: float) -> PlanarPose:
