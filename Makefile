@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
+PIP := 26.3
 .DEFAULT_GOAL := help
 
-.PHONY: help demo test test-long test-newton lint bench clean browser page
+.PHONY: help demo docs test test-long test-newton lint bench clean browser page
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -13,7 +14,7 @@ $(STAMP): pyproject.toml constraints.txt hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Kinetarium needs Python 3.11 or newer; try: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet pip==$(PIP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
@@ -41,6 +42,10 @@ demo: page  ## Test the installed engines, run the studies on all of them in sho
 	$(BIN)/kinetarium pick --engine mujoco bullet --scene examples/08_table.toml --out out/demo/pick
 	@echo "watch all of it in 3-D: $(BIN)/kinetarium studio out/demo"
 
+docs: $(STAMP)  ## Build the documentation site in out/docs, offline; warnings are errors
+	$(BIN)/python -m sphinx -b html -q -W --keep-going -d out/doctrees docs out/docs
+	@echo "open out/docs/index.html"
+
 lint: page  ## Check style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,7 +62,7 @@ test-long: lint browser  ## Run all tests with the full numbers
 # Newton has a separate environment, for it does not work with the MuJoCo of the others, only with 3.15 and 3.16.
 .venv-newton/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-newton
-	.venv-newton/bin/python -m pip install --quiet --upgrade pip
+	.venv-newton/bin/python -m pip install --quiet pip==$(PIP)
 	@sed 's/^mujoco==.*/mujoco==3.16.0/' constraints.txt > .venv-newton/constraints.txt
 	.venv-newton/bin/python -m pip install --quiet --constraint .venv-newton/constraints.txt --editable '.[dev,newton]'
 	@touch $@
@@ -69,7 +74,7 @@ test-newton: .venv-newton/installed  ## Test NVIDIA's Newton in an environment o
 # Peers have a separate environment; those without a wheel for this Python are named and left out.
 .venv-bench/installed: pyproject.toml constraints.txt benchmarks/peers.txt
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install --quiet --upgrade pip
+	.venv-bench/bin/python -m pip install --quiet pip==$(PIP)
 	.venv-bench/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@grep -v '^#' benchmarks/peers.txt | while read peer; do \
 	  .venv-bench/bin/python -m pip install --quiet --constraint constraints.txt "$$peer" || \
@@ -80,6 +85,6 @@ bench: .venv-bench/installed  ## Compare speed and cost with peers, in one run
 	.venv-bench/bin/python -m benchmarks
 
 clean:  ## Remove everything that was generated
-	rm -rf .venv .venv-bench .venv-newton out .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-newton out docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf web/node_modules src/kinetarium/studio/page
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

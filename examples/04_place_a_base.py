@@ -1,4 +1,4 @@
-"""Map what an arm reaches, and ask where its base stands best for a few poses."""
+"""Map what an arm reaches, and find the best base for a few poses."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

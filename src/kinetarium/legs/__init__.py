@@ -11,7 +11,7 @@ The interface:
 - `WalkPlan` describes a walk of a machine; `Terrain` is the ground.
 - `quadruped_model` and `quadruped_mjcf` return a machine in SI units, as a model and as MJCF.
 - `plan_walk(plan) -> PlannedWalk` computes every frame: body, joints, links, feet, support, margin,
-  and `WalkWarning`s.
+  and warnings (`WalkWarning`).
 - `Linkage` is a planar linkage of one crank as a leg (`KLANN`, `JANSEN`), `LinkageWalker` a robot
   on four of them; `Gait` (`TROT`) is a periodic gait and `HeightMap` uneven ground, both of a plan.
 - `TABLE_1` lists the leg orders of the 1988 paper by row; legs are numbered 1 rear right,
