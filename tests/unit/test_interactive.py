@@ -10,7 +10,7 @@ import pytest
 
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import KinetariumError
-from kinetarium.interactive.description import inertia_box, room_facts, room_replay
+from kinetarium.interactive._description import inertia_box, room_facts, room_replay
 from kinetarium.interactive.room import (
     News,
     Reset,

@@ -13,7 +13,7 @@ from typing import Any
 from kinetarium.batch.worker_main import PIPE_LOST, isolate
 from kinetarium.errors import KinetariumError, one_line
 from kinetarium.figure.replay import Replay
-from kinetarium.interactive.description import (
+from kinetarium.interactive._description import (
     collision_replay,
     refusal_findings,
     robot_findings,
