@@ -113,6 +113,7 @@ def test_links_lead_to_maps_sweeps_and_walks(opened, studio):
     assert other.state()["key"] == state["key"] and other.state()["replays"] == state["replays"]
     view.page.locator("[data-mode=walking]").click()
     view.until(lambda s: s.get("plans"))
+    view.page.wait_for_function("window.kinetarium.addWaypoint")
     view.page.evaluate("window.kinetarium.addWaypoint(1.2, 0.6)")
     view.until(lambda s: len(s["waypoints"]) == 3 and not s["busy"])
     other = opened(copied_link(view))
