@@ -15,6 +15,7 @@ import { asked, followAddress, linkButton } from "./shell/link";
 import { recall } from "./shell/memory";
 import { canDraw, explainWebGl } from "./shell/without_webgl";
 import { StartMode } from "./start/mode";
+import { StudiesMode } from "./studies/mode";
 import { SweepMode } from "./sweep/mode";
 import { remote } from "./testing";
 import { WalkingMode } from "./walking/mode";
@@ -26,12 +27,14 @@ const [view] = embedded("view").map((bytes) => new URLSearchParams(new TextDecod
 const exported = replays.length > 0 || volume !== undefined;
 
 function open(): void {
+  const runs = new RunsMode();
+  const studies = new StudiesMode(runs);
   const live = new LiveMode();
   const modes: Mode[] = walks
     ? [new ExportedWalkMode(replays, walks)]
     : exported
       ? [new ExportedMode(replays, volume)]
-      : [new RunsMode(), new SweepMode(), new MapsMode(), new WalkingMode(), live];
+      : [runs, new SweepMode(), new MapsMode(), new WalkingMode((app) => studies.of(app)), live, studies];
   const app = new App();
   for (const mode of modes) app.add(mode);
   const start = new StartMode(modes);

@@ -25,6 +25,7 @@ from kinetarium.studio.exported_page import check_page, page_routes
 from kinetarium.studio.http import Guard, json_response, route
 from kinetarium.studio.live.robot_files import RobotFiles
 from kinetarium.studio.live.rooms import Rooms
+from kinetarium.studio.live.studies import Studies
 from kinetarium.studio.results import ResultTree
 
 HOST = "127.0.0.1"
@@ -66,6 +67,7 @@ class StudioServer:
         address: The page's address, with its access token.
         broadcast: Sends messages to all pages; to be used in the server's event loop.
         rooms: The live rooms of the pages.
+        studies: The studies that pages have started.
     """
 
     def __init__(
@@ -102,10 +104,12 @@ class StudioServer:
         self._scratch = TemporaryDirectory(prefix="kinetarium-")
         files = RobotFiles(Path(self._scratch.name))
         self.rooms = Rooms(files, outputs=Path(self._scratch.name))
+        self.studies = Studies(root.resolve())
         routes = (
             *files.routes(),
             # For links to the page, which another browser can open with the token only.
             route("GET", "/api/address", lambda _: json_response({"address": self.address})),
+            *self.studies.routes(),
             *ResultRoutes(self._results).routes(),
             *walking_routes(),
             *page_routes(),
@@ -143,6 +147,7 @@ class StudioServer:
             watching.cancel()
             self._listening.close()
             await asyncio.to_thread(self.rooms.close)
+            await asyncio.to_thread(self.studies.close)
             self._scratch.cleanup()
 
     def stop(self) -> None:

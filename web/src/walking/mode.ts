@@ -3,6 +3,7 @@ import type { App, Mode } from "../app";
 import type { Cast } from "../replay/cast";
 import { h } from "../shell/dom";
 import type { View } from "../shell/link";
+import type { Jobs } from "../studies/jobs";
 import { Files } from "./files";
 import { Findings } from "./findings";
 import { GaitDiagram } from "./gait_diagram";
@@ -14,6 +15,7 @@ import { Menu } from "./menu";
 import { PathPanel } from "./path_panel";
 import { PathTool } from "./path_tool";
 import { UNIT } from "./plan";
+import { PhysicsPanel } from "./physics_panel";
 import { PlanView } from "./plan_view";
 import { Planner } from "./planner";
 import { RobotPanel } from "./robot_panel";
@@ -32,7 +34,7 @@ function drafted(text: string | null): Draft | undefined {
   }
 }
 
-type Places = Record<"view" | "menu" | "walk" | "gait" | "joints", HTMLElement>;
+type Places = Record<"view" | "menu" | "walk" | "gait" | "joints" | "physics", HTMLElement>;
 
 /** The walking workshop: a machine with pantograph legs is made, led along a path, and watched. */
 export class WalkingMode implements Mode {
@@ -47,6 +49,9 @@ export class WalkingMode implements Mode {
   /** The drafts, which outlive a change of the mode, as do the time and the page of the menu. */
   private readonly history = new History();
   private left = { time: 0, page: "Robot" };
+
+  /** @param jobs Gives the studies that the page has started. */
+  constructor(private readonly jobs: (app: App) => Jobs) {}
 
   get cast(): Cast | null {
     return this.troupe?.cast ?? null;
@@ -66,6 +71,7 @@ export class WalkingMode implements Mode {
       walk: app.layout.panel("right", "Walk"),
       gait: app.layout.panel("right", "Gait"),
       joints: app.layout.panel("right", "Joints"),
+      physics: app.layout.panel("left", "Physics"),
     };
     places.walk.append(h("p.empty", {}, "Planning the first walk …"));
     await planner.start();
@@ -129,7 +135,9 @@ export class WalkingMode implements Mode {
     places.walk.replaceChildren(findings.element);
     places.gait.append(diagram.element);
     places.joints.append(joints.table, joints.plots);
-    for (const part of [tool, steps, robot, path, gait, ground, buttons, findings, diagram, joints]) this.stop.push(() => part.dispose());
+    const physics = new PhysicsPanel(app, planner, this.jobs(app));
+    places.physics.append(physics.element);
+    for (const part of [tool, steps, robot, path, gait, ground, buttons, findings, diagram, joints, physics]) this.stop.push(() => part.dispose());
     this.stop.push(() => view.close());
     this.stop.push(app.live.changed.on((connection) => {
       if (connection === "here") void app.guarded(() => planner.renew());
