@@ -1,3 +1,4 @@
+import { captureTools } from "./capture/panel";
 import type { Cast } from "./replay/cast";
 import { Live } from "./server/live";
 import { Keys } from "./shell/keys";
@@ -51,6 +52,7 @@ export class App {
     tools(this);
     zoomWindow(this);
     cameraKeys(this);
+    captureTools(this);
     const paint = () => this.stage.setColors(this.theme.color("stage"), this.theme.color("grid"));
     this.theme.changed.on(paint);
     paint();
@@ -73,6 +75,7 @@ export class App {
     this.clock.pause();
     this.clock.setRange(0, 0);
     this.mode = mode;
+    document.body.dataset.mode = mode.id;
     this.asked = asked;
     this.entering = true;
     for (const [other, tab] of this.tabs) tab.setAttribute("aria-pressed", String(other === mode));

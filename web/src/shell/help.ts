@@ -28,7 +28,7 @@ export function showHelp(app: App): void {
     groups.get(title)!.push(key);
   }
   const lists = [...groups].filter(([, keys]) => keys.length).map(([title, keys]) =>
-    list(title, keys.map(({ key, help }) => [caps(key), help])));
+    list(title, together(keys)));
   dialog("Keys and mouse", h("div.keys", {}, ...lists, list("Mouse on the stage", MOUSE.map(([what, help]) => [[what!], help!]))));
 }
 
@@ -37,6 +37,17 @@ function list(title: string, rows: [caps: string[], help: string][]): HTMLElemen
     h("h3", {}, title),
     h("dl", {}, ...rows.flatMap(([names, help]) => [h("dt", {}, ...names.map((name) => h("kbd", {}, name))), h("dd", {}, help)])),
   );
+}
+
+/** Put keys that do the same in one row: Shift and any of the arrows. */
+function together(keys: Key[]): [caps: string[], help: string][] {
+  const rows = new Map<string, [caps: string[], help: string]>();
+  for (const { key, help } of keys) {
+    const names = caps(key);
+    const same = [...names.slice(0, -1), help].join(" ");
+    rows.set(same, [[...new Set([...(rows.get(same)?.[0] ?? []), ...names])], help]);
+  }
+  return [...rows.values()];
 }
 
 /** Give the caps of the keyboard that a key is pressed by. */

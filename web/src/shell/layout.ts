@@ -9,6 +9,9 @@ export type { Side };
 export class Layout {
   readonly brand = h("button.brand", { title: "What this is" }, "Kinetarium");
   readonly modes = h("nav.modes", { "aria-label": "Modes" });
+  /** What the bar offers: to look at the stage, to take it along, and for the whole page. */
+  readonly camera = h("div.tools.camera", { role: "group", "aria-label": "Camera" });
+  readonly saving = h("div.tools.saving", { role: "group", "aria-label": "Save and share" });
   readonly tools = h("div.tools");
   readonly stage = h("div.stage");
   readonly overlay = h("div.overlay");
@@ -22,7 +25,7 @@ export class Layout {
     const { left, right } = this.sides;
     const center = h("section.center", { "aria-label": "Stage" }, this.stage, this.overlay, left.button, right.button);
     document.body.append(
-      h("header.bar", {}, this.brand, this.modes, this.tools),
+      h("header.bar", {}, this.brand, this.modes, this.camera, this.saving, this.tools),
       h("main", {}, left.element, left.edge, center, right.edge, right.element),
       this.timeline,
       this.notices,

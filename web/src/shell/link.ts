@@ -62,7 +62,7 @@ export function linkButton(app: App, served: boolean): void {
   };
   const press = () => void app.guarded(copy);
   const button = h("button", { title: "Copy a link to what is seen: runs, channels, camera and time (K)", onclick: press }, "copy link");
-  app.layout.tools.append(button);
+  app.layout.saving.append(button);
   app.keys.add("k", "copy a link to what is seen", press);
 }
 

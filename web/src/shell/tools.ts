@@ -22,7 +22,9 @@ export function tools(app: App): void {
   const light = () => app.theme.toggle();
   const theme = h("button", { title: "Dark or light (T)", "aria-label": "Dark or light", onclick: light }, "◐");
   const picture = h("button", { title: "Save a picture (P)", onclick: shoot }, "PNG");
-  app.layout.tools.append(projection, picture, theme);
+  app.layout.camera.append(projection);
+  app.layout.saving.append(picture);
+  app.layout.tools.append(theme);
   app.keys.add("o", "perspective or orthographic", toggle);
   app.keys.add("p", "save a picture", shoot);
   app.keys.add("t", "dark or light", light);

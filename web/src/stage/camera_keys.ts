@@ -54,7 +54,7 @@ export function cameraKeys(app: App): void {
     keys.add(key, `${name} view`, look);
     return h("button", { title: `Look from: ${name} (${key})`, "aria-label": `View from: ${name}`, onclick: look }, name);
   });
-  app.layout.tools.prepend(h("div.views", { role: "group", "aria-label": "Standard views" }, ...buttons));
+  app.layout.camera.prepend(h("div.views", { role: "group", "aria-label": "Standard views" }, ...buttons));
 }
 
 /** Spherical coordinates have y up, the stage has z up. */

@@ -5,7 +5,7 @@ import { h } from "../shell/dom";
 export function zoomWindow(app: App): void {
   const { stage, layout } = app;
   const button = h("button", { title: "Zoom to a window (Z)", "aria-pressed": false }, "window");
-  layout.tools.prepend(button);
+  layout.camera.prepend(button);
   const canvas = stage.renderer.domElement;
   const frame = h("div.zoom");
   let from: [number, number] | null = null;
