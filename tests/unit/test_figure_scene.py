@@ -2,11 +2,23 @@ from math import pi, tan
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from kinetarium.figure.robot_page import robot_scene
 from kinetarium.figure.scene3d import Mesh3D, Scene3D, decimate
+from kinetarium.model.load import load_robot
 from kinetarium.model.mesh.solids import triangulate
-from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel, Source, Sphere
+from kinetarium.model.robot import (
+    Box,
+    Geometry,
+    Joint,
+    JointType,
+    Link,
+    RobotModel,
+    Source,
+    Sphere,
+    TriangleMesh,
+)
 from kinetarium.report.matplotlib.still import scene_png
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
@@ -46,9 +58,37 @@ def test_spheres_stay_round(most):
     assert (outward > 0).mean() > 0.95
 
 
-def test_flat_faces_stay_flat():
-    from kinetarium.model.robot import TriangleMesh
+def borders(mesh):
+    """Return how many edges have one face, and how many more than two; places count once."""
+    _, of_vertex = np.unique(np.round(mesh.vertices, 7), axis=0, return_inverse=True)
+    faces = of_vertex.ravel()[mesh.faces]
+    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    _, count = np.unique(edges, axis=0, return_counts=True)
+    return int((count == 1).sum()), int((count > 2).sum())
 
+
+def test_closed_surfaces_stay_closed():
+    """The arms of the Panda, of 12,516 and 12,716 triangles, and a thin shell."""
+    panda = load_robot("panda")
+    meshes = [triangulate(panda.link(f"panda_link{i}").visuals[0].shape) for i in (1, 2)]
+    ball = triangulate(Sphere(0.5), segments=64)
+    inner = TriangleMesh(ball.vertices * 0.98, ball.faces[:, ::-1])
+    shell = TriangleMesh(
+        np.concatenate([ball.vertices, inner.vertices]),
+        np.concatenate([ball.faces, inner.faces + len(ball.vertices)]),
+    )
+    for mesh in (*meshes, shell):
+        few = decimate(mesh, most_faces=600)
+        assert len(few.faces) <= 600 < len(mesh.faces)
+        assert borders(mesh) == borders(few) == (0, 0)
+        # Every vertex is near the surface as it was, here near its vertices.
+        size = np.ptp(mesh.vertices, axis=0).max()
+        away = cKDTree(mesh.vertices).query(few.vertices)[0]
+        assert away.max() < 0.04 * size
+        assert area(few) == pytest.approx(area(mesh), rel=0.05)
+
+
+def test_flat_faces_stay_flat():
     few = decimate(TriangleMesh(*grid(40)), most_faces=200)
     assert np.abs(few.vertices[:, 2]).max() < 1e-12
     assert area(few) == pytest.approx(1.0, rel=0.1)

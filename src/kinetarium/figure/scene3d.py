@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import cos, floor, log10, radians, sin, tan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,19 +145,49 @@ Indices = NDArray[np.int64]
 
 _FINEST = 1024
 """Cells along the longest side; more cannot be distinguished on a screen."""
+_WELD = 1e-5
+"""Vertices nearer than this are one, relative to the longest side of a mesh."""
 
 
 def decimate(mesh: TriangleMesh, *, most_faces: int) -> TriangleMesh:
-    """Simplify a mesh for display.
+    """Simplify a mesh for display; a closed surface stays closed.
 
     Args:
         most_faces: Maximum number of triangles of the result.
 
     Returns:
-        The mesh itself if it is small enough, else its finest vertex clustering that is.
+        The mesh itself if it is small enough, else with its cheapest edges collapsed. Where
+        edges cannot be collapsed any more, as in a mesh of many small parts, vertices are
+        clustered.
     """
     if len(mesh.faces) <= most_faces:
         return mesh
+    # Imported here, since Numba takes a second to load.
+    from kinetarium.figure._collapse_kernel import collapse
+
+    low = mesh.vertices.min(axis=0)
+    size = float((mesh.vertices.max(axis=0) - low).max()) or 1.0
+    points, faces = _welded((mesh.vertices - low) / size, mesh.faces)
+    points, faces = collapse(points, faces, most_faces)
+    used, corners = np.unique(faces, return_inverse=True)
+    simple = read_only_mesh(points[used] * size + low, corners.reshape(-1, 3))
+    return simple if len(simple.faces) <= most_faces else _clustered(simple, most_faces)
+
+
+def _welded(points: Array, faces: NDArray[Any]) -> tuple[Array, Indices]:
+    """Join vertices of one place, which files repeat along edges, and drop degenerate faces."""
+    _, first, of_vertex = np.unique(
+        np.round(points / _WELD).astype(np.int64), axis=0, return_index=True, return_inverse=True
+    )
+    joined = of_vertex.ravel()[np.asarray(faces, dtype=np.int64)]
+    a, b, c = joined.T
+    joined = joined[(a != b) & (b != c) & (c != a)]
+    _, kept = np.unique(np.sort(joined, axis=1), axis=0, return_index=True)
+    return points[first], joined[np.sort(kept)]
+
+
+def _clustered(mesh: TriangleMesh, most_faces: int) -> TriangleMesh:
+    """Return the finest vertex clustering of a mesh that is small enough."""
     coarse, fine = 1, _FINEST
     best = _cluster(mesh, coarse)
     while fine - coarse > max(1, coarse // 16):
