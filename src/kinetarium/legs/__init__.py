@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kinetarium.legs.walk.plan import Gait as Gait
     from kinetarium.legs.walk.plan import GaitTiming as GaitTiming
     from kinetarium.legs.walk.plan import Heading as Heading
+    from kinetarium.legs.walk.plan import Segment as Segment
     from kinetarium.legs.walk.plan import Step as Step
     from kinetarium.legs.walk.plan import Terrain as Terrain
     from kinetarium.legs.walk.plan import WalkPlan as WalkPlan

@@ -118,7 +118,8 @@ def crawl_feet(order: Indices, holds: Array, two_phase: bool, cycles: int) -> Ar
     """Return the footholds before each swing and at the end, shape (4 cycles + 1, 4, 3).
 
     Args:
-        order: Legs 0 to 3 in the order in which they swing, shape (4,).
+        order: Legs 0 to 3 in the order in which they swing in every cycle, shape (4,), or in each
+            of them, shape (4 cycles,).
         holds: Neutral foothold of each leg for each pose of the body, shape (m, 4, 3).
         two_phase: Whether the body moves twice in a cycle.
     """
@@ -128,7 +129,7 @@ def crawl_feet(order: Indices, holds: Array, two_phase: bool, cycles: int) -> Ar
         feet[0, order[k]] = holds[1 if two_phase and k > 1 else 0, order[k]]
     for i in range(4 * cycles):
         cycle, k = i // 4, i % 4
-        leg = order[k]
+        leg = order[i % len(order)]
         feet[i + 1] = feet[i]
         feet[i + 1, leg] = holds[2 * cycle + k // 2 + 2 if two_phase else cycle + 1, leg]
     return feet
@@ -147,7 +148,7 @@ def crawl_bodies(
     """Return the body during each swing: x, y, z, heading, and its sway in x and y, shape (n, 6).
 
     Args:
-        order: Legs 0 to 3 in the order in which they swing, shape (4,).
+        order: As for `crawl_feet`.
         feet: The footholds before each swing and at the end, shape (n + 1, 4, 3).
         poses: Poses of the body along the path, shape (m, 3).
         two_phase: Whether the body moves twice in a cycle.
@@ -164,7 +165,7 @@ def crawl_bodies(
         pose = poses[body_index(i, two_phase)]
         c, s = cos(pose[2]), sin(pose[2])
         x, y = pose[0] + c * com[0] - s * com[1], pose[1] + s * com[0] + c * com[1]
-        standing_corners(feet[i], order[i % 4], corners)
+        standing_corners(feet[i], order[i % len(order)], corners)
         nx, ny = x, y
         if sway > 0.0:
             nx, ny = into_triangle(corners, x, y, sway)

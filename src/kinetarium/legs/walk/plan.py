@@ -183,6 +183,26 @@ def table1_row(order: Order) -> int:
     return next((row for row, legs in TABLE_1.items() if legs == order), 0)
 
 
+def region_row(forward: float, left: float, turn: float) -> int:
+    """Return the row of Table 1 for a direction of travel.
+
+    The rows are those that a search of all orders finds for no foot inward, then the best margin
+    (the report's "Table 1 derived"): forward right 1, forward left 2, back right 5, back left 6,
+    turning left 3, right 4.
+
+    Args:
+        forward: Travel along the body's x axis [unit].
+        left: Travel along its y axis [unit].
+        turn: Travel of the outermost foot by turning, positive to the left [unit].
+    """
+    if abs(turn) > max(abs(forward), abs(left)):
+        return 3 if turn > 0 else 4
+    # A travel straight to a side is a region's edge, as is one straight ahead.
+    ahead = forward >= -1e-9 * abs(left)
+    right = left <= 1e-9 * abs(forward)
+    return (1 if right else 2) if ahead else (5 if right else 6)
+
+
 @dataclass(frozen=True)
 class Gait:
     """A periodic gait: the body moves steadily while the legs swing in their phases.
@@ -239,6 +259,34 @@ def read_gait(path: Path) -> Gait:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Segment:
+    """A further part of a path, which begins where the one before ends.
+
+    Attributes:
+        heading: TURN along its waypoints (the body first turns on the spot where they lead
+            elsewhere), CRAB with the heading that the body has, or SPIN on the spot.
+        waypoints: Points (x, y) after the one at which it begins [unit]; none for a spin.
+        curve: The curve through them.
+        spin_deg: Angle of a spin, positive to the left [deg].
+    """
+
+    heading: Heading = Heading.TURN
+    waypoints: tuple[tuple[float, float], ...] = ()
+    curve: Curve = Curve.SPLINE
+    spin_deg: float = 90.0
+
+    def __post_init__(self) -> None:
+        """Check all values.
+
+        Raises:
+            LegsError: If a value is invalid.
+        """
+        checked("spin_deg of a segment", abs(self.spin_deg), low=1e-3, high=1e6)
+        if self.heading is not Heading.SPIN and not self.waypoints:
+            raise LegsError("a segment that does not spin needs a waypoint")
+
+
+@dataclass(frozen=True, kw_only=True)
 class WalkPlan:
     """The request for a walk.
 
@@ -253,6 +301,7 @@ class WalkPlan:
         heading: Whether the body turns with the path, keeps its heading, or spins on the spot.
         heading_deg: Heading of a CRAB, and initial heading of a SPIN, from x to the left [deg].
         spin_deg: Angle of a SPIN, positive to the left [deg].
+        segments: Further parts of the path, each of its own kind.
         stride: Greatest travel of the body in one cycle of four legs [unit]; it is reduced so
             that whole cycles fit the path, and in bends so that no foot travels farther.
         lift: Height by which a foot is lifted [unit].
@@ -260,6 +309,8 @@ class WalkPlan:
         timing: When the body moves within a cycle.
         order: The order in which the legs swing, such as (1, 2, 3, 4); empty for the best of
             all 24. The rows of the paper's Table 1 are `TABLE_1[1]` to `TABLE_1[8]`.
+        by_region: Whether each cycle has the order of Table 1 for the direction in which the body
+            moves in it (`region_row`), instead of one order for all.
         frames_per_step: Frames of one leg step, body moves included; at least 3.
         step_time: Duration of one leg step, body moves included [s].
         terrain: The ground.
@@ -273,11 +324,13 @@ class WalkPlan:
     heading: Heading = Heading.TURN
     heading_deg: float = 0.0
     spin_deg: float = 90.0
+    segments: tuple[Segment, ...] = ()
     stride: float = 16.0
     lift: float = 5.0
     sway: float = 0.0
     timing: GaitTiming = GaitTiming.TWO_PHASE
     order: tuple[int, ...] = ()
+    by_region: bool = False
     frames_per_step: int = 12
     step_time: float = 1.0
     terrain: Terrain = field(default_factory=Terrain)

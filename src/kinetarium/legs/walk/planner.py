@@ -9,8 +9,8 @@ import numpy as np
 from kinetarium.legs.mechanism.interference import Interference, find_interference
 from kinetarium.legs.mechanism.machine import Machine, missed_pivots
 from kinetarium.legs.mechanism.pantograph import LegKind
-from kinetarium.legs.walk.plan import ALL_ORDERS, Order, WalkPlan, table1_row
-from kinetarium.legs.walk.route import Frames, WalkRoute, lay_route
+from kinetarium.legs.walk.plan import ALL_ORDERS, TABLE_1, Order, WalkPlan, table1_row
+from kinetarium.legs.walk.route import Frames, WalkRoute, lay_route, region_rows
 from kinetarium.legs.walk.walk import LEG_NAMES, PlannedWalk, WalkWarning, WarningKind, foot_gaps
 from kinetarium.spatial.arrays import Array
 
@@ -88,12 +88,18 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
 
     machine = plan.machine
     route = lay_route(plan)
+    rows: tuple[int, ...] = ()
     if plan.gait is not None:
         order: Order = plan.gait.order
         frames = gait_frames(plan, route, plan.gait)
     else:
-        order = tuple(plan.order) or best_order(plan, route)  # type: ignore[assignment]
-        frames = crawl_frames(plan, route, order=order)
+        if plan.by_region:
+            rows = region_rows(plan, route)
+            order = TABLE_1[rows[0]]
+        else:
+            order = tuple(plan.order) or best_order(plan, route)  # type: ignore[assignment]
+        legs = tuple(leg for row in rows for leg in TABLE_1[row]) or order
+        frames = crawl_frames(plan, route, order=legs)
     count = len(frames.body)
     hips = _hips(frames.body, machine.hips)
     local = _into_body(frames.feet - hips[:, :, :3], frames.body[:, 3])
@@ -138,6 +144,7 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
         interference=interference,
         stride=route.stride,
         path=route.path.outline(),
+        rows=rows,
     )
 
 

@@ -4,15 +4,25 @@ In every frame of a crawl the body moves with all feet on the ground, or one foo
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from math import ceil, radians
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import ceil, cos, degrees, pi, radians, sin
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.legs.mechanism.pantograph import LegsError
 from kinetarium.legs.walk.crawl import body_index, crawl_bodies, crawl_feet
-from kinetarium.legs.walk.plan import Curve, Gait, GaitTiming, Heading, Order, WalkPlan, footholds
+from kinetarium.legs.walk.plan import (
+    Curve,
+    Gait,
+    GaitTiming,
+    Heading,
+    Segment,
+    WalkPlan,
+    footholds,
+    region_row,
+)
 from kinetarium.legs.walk.walk import LegStep
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.paths import Bezier, BezierSpline, Path, PathError
@@ -85,6 +95,23 @@ class _Spin(BodyPath):
         """Return poses on the spot."""
         place = np.broadcast_to(self.center, (len(w), 2))
         return np.column_stack([place, self.heading + self.rate * w])
+
+
+@dataclass(frozen=True, eq=False)
+class _JoinedPath(BodyPath):
+    """Paths one after the other."""
+
+    parts: tuple[BodyPath, ...]
+
+    def poses(self, w: Array) -> Array:
+        """Return poses on the part that a distance lies on; beyond the ends those of its end."""
+        starts = np.cumsum([0.0, *(part.length for part in self.parts)])
+        at = np.clip(np.searchsorted(starts, w, side="right") - 1, 0, len(self.parts) - 1)
+        poses = np.empty((len(w), 3))
+        for i, part in enumerate(self.parts):
+            here = at == i
+            poses[here] = part.poses(w[here] - starts[i])
+        return poses
 
 
 def curve_path(
@@ -178,22 +205,7 @@ def lay_route(plan: WalkPlan) -> WalkRoute:
     machine = plan.machine
     rest = machine.neutral_feet
     radius = float(np.hypot(rest[:, 0], rest[:, 1]).max())
-    if plan.heading is Heading.SPIN:
-        path = spin_path(
-            plan.waypoints[0],
-            heading_deg=plan.heading_deg,
-            spin_deg=plan.spin_deg,
-            radius=radius,
-        )
-    else:
-        path = curve_path(
-            plan.waypoints,
-            curve=plan.curve,
-            turning=plan.heading is Heading.TURN,
-            heading_deg=plan.heading_deg,
-            radius=radius,
-            stride=plan.stride,
-        )
+    path = _whole_path(plan, radius=radius)
     wanted = path.length / plan.stride
     if not wanted * 4 * plan.frames_per_step <= MOST_FRAMES:
         raise LegsError(
@@ -207,6 +219,86 @@ def lay_route(plan: WalkPlan) -> WalkRoute:
     poses = path.poses(ways)
     holds = footholds(plan.terrain, _placed(rest, poses), highest=plan.lift)
     return WalkRoute(path, cycles, two_phase, ways, poses, holds)
+
+
+_AHEAD = 1e-3
+"""A body that heads elsewhere by less than this goes on without a turn on the spot [rad]."""
+
+
+def _whole_path(plan: WalkPlan, *, radius: float) -> BodyPath:
+    """Return the path of all segments of a plan."""
+    first = Segment(
+        heading=plan.heading,
+        waypoints=plan.waypoints,
+        curve=plan.curve,
+        spin_deg=plan.spin_deg,
+    )
+    path = _segment_path(plan, first, heading_deg=plan.heading_deg, radius=radius)
+    if not plan.segments:
+        return path
+    parts = [path]
+    for segment in plan.segments:
+        x, y, heading = parts[-1].poses(np.array([parts[-1].length]))[0].tolist()
+        along = replace(segment, waypoints=((x, y), *segment.waypoints))
+        path = _segment_path(plan, along, heading_deg=degrees(heading), radius=radius)
+        turn = float(path.poses(np.zeros(1))[0, 2]) - heading
+        turn -= 2 * pi * round(turn / (2 * pi))
+        if abs(turn) > _AHEAD:
+            parts.append(
+                spin_path(
+                    (x, y), heading_deg=degrees(heading), spin_deg=degrees(turn), radius=radius
+                )
+            )
+        parts.append(path)
+    return _JoinedPath(sum(part.length for part in parts), _unwound(parts))
+
+
+def _unwound(parts: list[BodyPath]) -> tuple[BodyPath, ...]:
+    """Return paths whose headings go on from one to the next, without whole turns between."""
+    done = parts[:1]
+    for part in parts[1:]:
+        end = float(done[-1].poses(np.array([done[-1].length]))[0, 2])
+        begin = float(part.poses(np.zeros(1))[0, 2])
+        turns = 2 * pi * round((end - begin) / (2 * pi))
+        if isinstance(part, _CurvePath):
+            part = replace(part, headings=part.headings + turns)
+        elif isinstance(part, _Spin):
+            part = replace(part, heading=part.heading + turns)
+        done.append(part)
+    return tuple(done)
+
+
+def _segment_path(
+    plan: WalkPlan, segment: Segment, *, heading_deg: float, radius: float
+) -> BodyPath:
+    if segment.heading is Heading.SPIN:
+        return spin_path(
+            segment.waypoints[0],
+            heading_deg=heading_deg,
+            spin_deg=segment.spin_deg,
+            radius=radius,
+        )
+    return curve_path(
+        segment.waypoints,
+        curve=segment.curve,
+        turning=segment.heading is Heading.TURN,
+        heading_deg=heading_deg,
+        radius=radius,
+        stride=plan.stride,
+    )
+
+
+def region_rows(plan: WalkPlan, route: WalkRoute) -> tuple[int, ...]:
+    """Return the row of Table 1 for the direction of travel of each cycle."""
+    rest = plan.machine.neutral_feet
+    radius = float(np.hypot(rest[:, 0], rest[:, 1]).max())
+    ends = route.path.poses(np.linspace(0.0, route.path.length, route.cycles + 1))
+    rows = []
+    for (x0, y0, a), (x1, y1, b) in pairwise(ends.tolist()):
+        dx, dy, middle = x1 - x0, y1 - y0, (a + b) / 2
+        forward, left = cos(middle) * dx + sin(middle) * dy, cos(middle) * dy - sin(middle) * dx
+        rows.append(region_row(forward, left, radius * (b - a)))
+    return tuple(rows)
 
 
 def _placed(points: Array, poses: Array) -> Array:
@@ -248,8 +340,13 @@ class _Stops:
     height: Array
 
 
-def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
-    """Return the frames of a crawl."""
+def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: tuple[int, ...]) -> Frames:
+    """Return the frames of a crawl.
+
+    Args:
+        order: The order in which the legs swing in every cycle, or in all cycles, one after the
+            other.
+    """
     legs = np.array(order, dtype=np.int64) - 1
     feet = crawl_feet(legs, route.holds, route.two_phase, route.cycles)
     stops = _stops(plan, route, legs=legs, feet=feet)
@@ -258,7 +355,7 @@ def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
 
     # After the last swing only the body may move, back from its sway.
     before, after = np.minimum(step, len(feet)) - 1, np.minimum(step, len(feet) - 1)
-    leg = legs[before % 4]
+    leg = legs[before % len(legs)]
     rows = np.arange(1, len(step))
     places = feet[np.maximum(before, 0)]
     places[rows, leg[1:]] = _swung(
@@ -271,7 +368,9 @@ def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: Order) -> Frames:
         _body(route, stops, step=step, part=_eased(moved)),
         places,
         support,
-        tuple(LegStep(order[i % 4], int(end) - swing, int(end)) for i, end in enumerate(ends)),
+        tuple(
+            LegStep(order[i % len(order)], int(end) - swing, int(end)) for i, end in enumerate(ends)
+        ),
         step,
     )
 

@@ -97,13 +97,14 @@ class PlannedWalk:
         margin: Distance of the centre of mass from the nearest edge of the support polygon,
             negative outside [unit], shape (n,).
         com: The centre of mass in the world [unit], shape (n, 3).
-        order: The order in which the legs swing.
+        order: The order in which the legs swing; that of the first cycle if it changes.
         table1_row: The row of the paper's Table 1 with that order; 0 if there is none.
         steps: The swings in time order, as in a gait diagram.
         warnings: The violations, in time order.
         interference: The links that penetrate the body or another leg.
         stride: Greatest travel of the body in one cycle [unit], of the feet in a spin.
         path: Points of the body's path on the ground, for drawing [unit], shape (m, 2).
+        rows: The row of Table 1 of each cycle, if orders follow the direction of travel.
     """
 
     plan: WalkPlan
@@ -122,6 +123,7 @@ class PlannedWalk:
     interference: Interference
     stride: float
     path: Array
+    rows: tuple[int, ...] = ()
 
     @property
     def min_margin(self) -> float:
