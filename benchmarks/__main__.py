@@ -6,8 +6,10 @@ Robust bases, stops and lines of mobile manipulators: `python -m benchmarks.mobi
 Newton's other solvers fail is printed by `python -m benchmarks.newton_solvers`, how much two
 workers of a cluster gain, on an idle machine, by `python -m benchmarks.cluster_scaling`, what a
 case costs there by `python -m benchmarks.cluster_estimate`, how random dockings end, and how fast a
-robot's telegrams are answered, by `python -m benchmarks.docking`. The tables of the documentation
-are written by `benchmarks.try_robots` and `benchmarks.engine_comparison`.
+robot's telegrams are answered, by `python -m benchmarks.docking`; what different grippers carry by
+`python -m benchmarks.grippers`, how a trained policy does in other engines by `python -m
+benchmarks.train_policy`. The tables of the documentation are written by `benchmarks.try_robots` and
+`benchmarks.engine_comparison`.
 """
 
 import platform

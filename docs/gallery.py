@@ -5,6 +5,7 @@ the pictures they draw: an example writes one to the path that is its first argu
 """
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "gallery.md"
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+NOTEBOOKS = sorted((ROOT / "examples").glob("[0-9]*.ipynb"))
 HEAD = """# Gallery
 
 Short programs on public names. `python examples/NAME.py` runs one, and
@@ -38,6 +40,12 @@ def page() -> str:
             parts.append(f"![{text.splitlines()[0]}]({where})\n")
         source = f"../examples/{example.name}"
         parts.append(f"```{{literalinclude}} {source}\n:language: python\n```\n")
+    for notebook in NOTEBOOKS:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        title, _, text = "".join(cells[0]["source"]).removeprefix("# ").partition("\n\n")
+        number = notebook.stem.partition("_")[0]
+        parts.append(f"(example-{number})=\n## {number} {title}\n")
+        parts.append(f"{text} A notebook: `examples/{notebook.name}`.\n")
     return "\n".join(parts)
 
 

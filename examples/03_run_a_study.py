@@ -1,5 +1,6 @@
 """Run a study on every engine; look at its rows and recordings, and write its report."""
 
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,3 +15,15 @@ for row, recording in zip(result.rows, result.recordings, strict=True):
 with TemporaryDirectory() as place:
     report = result.report(Path(place) / "drop.html")
     print(f"{report.name}: {len(result.figures)} figures in one file")
+
+if len(sys.argv) > 1:
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
+    for row, recording in zip(result.rows, result.recordings, strict=True):
+        height = 1000 * (recording["poses"][:, 0, 2] - recording["poses"][-1, 0, 2])
+        axes.plot(recording["time"], height, label=row["engine"], linewidth=1)
+    axes.set(xlabel="time [s]", ylabel="height over the end [mm]", xlim=(0.08, 0.2), ylim=(-2, 4))
+    axes.legend(fontsize=7)
+    axes.set_title("A box lands: the fall is the same, the impact is not", fontsize=10)
+    figure.savefig(sys.argv[1], dpi=80)
