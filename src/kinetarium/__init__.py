@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kinetarium.lazy import lazy_exports
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from kinetarium import batch as batch

@@ -98,9 +98,9 @@ def _fail(error: Exception, *, console: Console, debug: bool) -> int:
 
 
 def _version() -> str:
-    from importlib.metadata import version
+    from kinetarium import __version__
 
-    return version("kinetarium")
+    return __version__
 
 
 def _help() -> str:
