@@ -13,8 +13,8 @@ from kinetarium.batch.study import list_studies, open_study
 from kinetarium.cli import main
 from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studio.http import HttpError, Request
+from kinetarium.studio.live._study_form import check_path, study_forms
 from kinetarium.studio.live.studies import MOST_STUDIES, Studies
-from kinetarium.studio.live.study_form import check_path, study_forms
 from unit.studio_server import running_studio
 
 SHORT = {"engine": ["mujoco", "bullet"], "height": 0.05, "duration": 0.25}

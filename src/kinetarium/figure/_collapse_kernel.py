@@ -196,7 +196,7 @@ def _allowed(
     after: Indices,
     alive: NDArray[np.bool_],
 ) -> bool:
-    """Tell whether the surface stays what it is when an edge is collapsed."""
+    """Check whether the surface stays what it is when an edge is collapsed."""
     shared = _shared(a, b, faces, head, after, alive)
     if shared == 0 or shared > 2:
         return False
@@ -226,7 +226,7 @@ def _neighbours(
     alive: NDArray[np.bool_],
     found: list[int],
 ) -> bool:
-    """Append the neighbours of a vertex, each once, and tell whether it is on a border."""
+    """Append the neighbours of a vertex, each once, and return whether it is on a border."""
     incident = 0
     corner = head[a]
     while corner >= 0:
@@ -252,7 +252,7 @@ def _turns(
     after: Indices,
     alive: NDArray[np.bool_],
 ) -> bool:
-    """Tell whether a face of one vertex, but not of the other, turns over when it is moved."""
+    """Check whether a face of one vertex, but not of the other, turns over when it is moved."""
     corner = head[a]
     while corner >= 0:
         f, k = corner // 3, corner % 3

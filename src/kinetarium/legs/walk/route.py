@@ -222,7 +222,7 @@ def lay_route(plan: WalkPlan) -> WalkRoute:
 
 
 _AHEAD = 1e-3
-"""A body that heads elsewhere by less than this goes on without a turn on the spot [rad]."""
+"""A body that heads elsewhere by less than this continues without a turn on the spot [rad]."""
 
 
 def _whole_path(plan: WalkPlan, *, radius: float) -> BodyPath:
@@ -254,7 +254,7 @@ def _whole_path(plan: WalkPlan, *, radius: float) -> BodyPath:
 
 
 def _unwound(parts: list[BodyPath]) -> tuple[BodyPath, ...]:
-    """Return paths whose headings go on from one to the next, without whole turns between."""
+    """Return paths whose headings continue from one to the next, without whole turns between."""
     done = parts[:1]
     for part in parts[1:]:
         end = float(done[-1].poses(np.array([done[-1].length]))[0, 2])

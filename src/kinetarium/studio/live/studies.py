@@ -17,8 +17,8 @@ from kinetarium.batch.study import GROUP, open_study
 from kinetarium.plugins import discover
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studio.http import HttpError, HttpRoute, Request, Response, json_response, route
-from kinetarium.studio.live.study_form import checked_config, study_forms
-from kinetarium.studio.live.study_process import StudyJob
+from kinetarium.studio.live._study_form import checked_config, study_forms
+from kinetarium.studio.live._study_process import StudyJob
 
 MOST_STUDIES = 2
 """Maximum number of studies that run at once; each has a worker for every core."""
@@ -34,7 +34,7 @@ _PATIENCE = 10.0
 """Time between the request to stop a study and its end by force [s]."""
 _MAIN = (
     "import sys; sys.path[:] = {path!a};"
-    " from kinetarium.studio.live.study_process import main; main()"
+    " from kinetarium.studio.live._study_process import main; main()"
 )
 
 
