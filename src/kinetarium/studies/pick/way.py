@@ -43,10 +43,12 @@ class Margins:
     Attributes:
         way: Along the way [m].
         ends: Near the start and near the last turn [m].
+        last: On a straight leg to the goal [m].
     """
 
     way: float
     ends: float
+    last: float
 
 
 def margins(*, spread: float, shift: float) -> tuple[Margins, ...]:
@@ -58,11 +60,12 @@ def margins(*, spread: float, shift: float) -> tuple[Margins, ...]:
     """
     wide, narrow = _MARGIN + spread + shift, _MARGIN + (spread + shift) / 2
     return (
-        Margins(wide, wide),
-        Margins(wide, _END_MARGIN + shift),
-        Margins(narrow, _END_MARGIN + shift / 2),
-        Margins(narrow, _END_MARGIN),
-        Margins(narrow, 0.0),
+        Margins(wide, wide, _END_MARGIN + spread),
+        Margins(wide, wide, _END_MARGIN),
+        Margins(wide, _END_MARGIN + shift, _END_MARGIN),
+        Margins(narrow, _END_MARGIN + shift / 2, _END_MARGIN),
+        Margins(narrow, _END_MARGIN, _END_MARGIN),
+        Margins(narrow, 0.0, 0.0),
     )
 
 
@@ -119,9 +122,12 @@ def plan_way(
             end_margin=near,
         )
 
+    at_goal = legs(goal, goal, margins.last)
+    if not at_goal.found:
+        raise PlanningError(NO_PATH, at_goal.reason)
     for before in (*_LAST_LEGS, 0.0):
         via = _moved(goal, before, direction=centre.heading)
-        last = legs(via, goal, min(margins.ends, _END_MARGIN)) if before else None
+        last = legs(via, goal, margins.last) if before else None
         if last is not None and (not last.found or len(last.legs) > 1):
             continue
         path = legs(start, via, margins.ends)
