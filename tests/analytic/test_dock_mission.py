@@ -10,9 +10,13 @@ from kinetarium.control.admittance.floating import (
     relative_acceleration,
 )
 from kinetarium.errors import KinetariumError
+from kinetarium.spatial import se3
+from kinetarium.spatial.rotation import pose, rotation_about
+from kinetarium.studies.dock.mission.arms import ArmPair
 from kinetarium.studies.dock.mission.config import MissionConfig, Side, cases
 from kinetarium.studies.dock.mission.figures import replay, report
 from kinetarium.studies.dock.mission.run import Craft, Guidance, run, score
+from kinetarium.studies.dock.press.probe import SHAPE
 
 
 @pytest.mark.parametrize("time", [1e-3, 30.0, 5000.0])
@@ -67,9 +71,33 @@ def test_a_tumbling_target_is_captured_and_the_books_balance() -> None:
     assert row["contact_offset_m"] < 0.01 and row["contact_tilt_rad"] < np.radians(3)
     for name in ("momentum_error", "spin_error", "energy_error"):
         assert row[name] < 1e-3, (name, row)
+    assert row["arm_error_m"] < 1e-6 and row["arm_speed_share"] < 0.1 < row["arm_room_rad"]
     shown = replay(case, recording)
-    assert {solid.name for solid in shown.solids} == {"chaser", "target"}
+    assert [marker.name for marker in shown.markers][2:] == ["on the arms", "contact", "captured"]
+    solids = {solid.name: solid.poses for solid in shown.solids}
+    assert solids.keys() > {"chaser", "target", "chaser/satellite", "target/satellite"}
+    # On the arms the satellites come as near to each other as in orbit.
+    for pair in (("chaser", "target"), ("chaser/satellite", "target/satellite")):
+        ends = [solids[name][-1, :3] for name in pair]
+        sensors = 2 * 0.2 if "/" in pair[0] else 0.0  # a satellite on an arm begins at its sensor
+        between = np.linalg.norm(ends[0] - ends[1]) - sensors
+        assert between == pytest.approx(0.4 + SHAPE.length - SHAPE.mouth - SHAPE.socket, abs=6e-3)
     assert shown.time[0] == 0.0 and len(shown.time) == len(recording["time"])
+
+
+def test_arms_hold_what_is_relative_to_each_other() -> None:
+    """Any roll of the chaser is mounted; then both arms repeat a twist that turns all axes."""
+    arms, roll = ArmPair(2.0), pose((0, 0, 0), rotation_about((1.0, 0.0, 0.0), 2.5))
+    facing = pose((2.52, 0.0, 0.0), rotation_about((0.0, 0.0, 1.0), np.pi)) @ roll
+    start = arms.q
+    np.testing.assert_allclose(arms.follow(facing), facing, atol=1e-9)
+    np.testing.assert_allclose(arms.q, start, atol=1e-6)
+    for share in np.linspace(0.0, 1.0, 60):
+        X_TC = facing @ se3.exp(share * np.array([1.8, 0.02, -0.03, 0.05, 0.06, -0.04]))
+        np.testing.assert_allclose(arms.follow(X_TC), X_TC, atol=1e-8)
+    assert arms.follows
+    arms.follow(facing @ pose((9.0, 0.0, 0.0)))
+    assert not arms.follows
 
 
 @pytest.mark.parametrize(

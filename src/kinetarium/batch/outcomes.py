@@ -129,11 +129,16 @@ def case_table(
     for name, outcome in named:
         # A row that was judged has every measure; one that lacks some is from a damaged file.
         row = outcome.rows[0] if outcome.rows else dict.fromkeys(key for key, *_ in shown)
-        values = ((row[key], factor) for key, _, _, factor in shown)
-        cells: list[Cell] = [None if value is None else value * factor for value, factor in values]
+        cells = (_cell(row[key], factor) for key, _, _, factor in shown)
         rows.append((name, str(outcome.status), *cells))
     headings = (Column(heading, unit) for _, heading, unit, _ in shown)
     return Table("", (Column(first), Column("status"), *headings), tuple(rows))
+
+
+def _cell(value: Any, factor: float) -> Cell:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return None if value is None else value * factor
 
 
 def flag_table(named: Named[CaseT], *, first: str = "case") -> Table | Prose:

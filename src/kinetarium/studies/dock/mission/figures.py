@@ -1,6 +1,7 @@
 """Report of the mission, and its replay."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,22 @@ from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Lines, Series
 from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Arrow, Replay, Solid, pose_rows
-from kinetarium.figure.scene_replay import shape_mesh
+from kinetarium.figure.scene_replay import scene_replay, shape_mesh
 from kinetarium.model.robot import Box
 from kinetarium.recording.recording import Recording
 from kinetarium.scene.docking import CIRCUMRADIUS, SATELLITE_LENGTH
+from kinetarium.studies.dock.mission.arms import waiting_arms
 from kinetarium.studies.dock.mission.config import MissionCase
+from kinetarium.studies.dock.mission.run import NEAR, phases
 from kinetarium.studies.dock.press.probe import SHAPE
 
 _LEAD = (
     "A chaser comes along its bar, flies round to the docking axis of a tumbling target, closes in"
     " along that and is captured by a probe and a cone. Between thrusts both move by the closed"
-    " form of Clohessy and Wiltshire. The books compare momentum, angular momentum and energy with"
-    " the impulses and the work of all forces."
+    " form of Clohessy and Wiltshire. From 2 m on the two arms of the ground test hold the"
+    " satellites as they are to each other in orbit, and the contact acts between what they hold."
+    " The books compare momentum, angular momentum and energy with the impulses and the work of all"
+    " forces."
 )
 _COLUMNS = (
     ("contact_time_s", "contact at", "s", 1.0),
@@ -34,10 +39,14 @@ _COLUMNS = (
     ("momentum_error", "momentum error", "", 1.0),
     ("spin_error", "angular momentum error", "", 1.0),
     ("energy_error", "energy error", "", 1.0),
+    ("arm_error_m", "error of the arms", "mm", 1e3),
+    ("arm_speed_share", "greatest joint speed over its limit", "", 1.0),
 )
 _TONES = ((0.85, 0.65, 0.25, 1.0), (0.45, 0.52, 0.62, 1.0))
 _NEAR = 5.0
 """Time around the contact that is drawn [s]."""
+_BESIDE = 4.0
+"""Distance of the arms from the target, along the orbit's velocity, in the replay [m]."""
 
 
 def report(outcomes: Sequence[Outcome[MissionCase]]) -> Findings:
@@ -51,7 +60,8 @@ def report(outcomes: Sequence[Outcome[MissionCase]]) -> Findings:
         worst = max(max(row["momentum_error"], row["energy_error"]) for row in rows)
         words = (
             f"{sum(row['captured'] for row in rows)} of {len(named)} missions end with a capture;"
-            f" momentum and energy balance to {100 * worst:.2g} %. "
+            f" momentum and energy balance to {100 * worst:.2g} %. On the arms the last 2 m need up"
+            f" to {100 * max(row['arm_speed_share'] for row in rows):.2g} % of a joint's speed. "
         )
     summary: dict[str, Any] = {label: dict(o.rows[0]) for label, o in named if o.rows}
     return Findings(
@@ -90,24 +100,54 @@ def _mission(label: str, recording: Recording) -> Section:
                 (Series("force", time[near] - start, state[near, 1]),),
             )
         )
+    on = time >= phases(recording)["on the arms"]
+    turned = np.degrees(recording["q"][on] - recording["q"][on][0])
+    joints = recording.channels["q"].columns
+    figures.append(
+        Lines(
+            f"Joints of the arms in the last metres, {label}",
+            Axis("time", "s"),
+            Axis("angle since the start", "deg"),
+            tuple(
+                Series(name, time[on], angle)
+                for name, angle in zip(joints, turned.T, strict=True)
+                if np.ptp(angle) > _TURNED
+            ),
+            caption=f"Those that turn by more than {_TURNED:g} degree.",
+        )
+    )
     return Section(label.capitalize(), tuple(figures))
 
 
+_TURNED = 1.0
+"""Least angle of a joint that is drawn [deg]."""
+
+
 def replay(case: MissionCase, recording: Recording) -> Replay:
-    """Return the whole mission as one replay, with the contact force on the chaser."""
+    """Return the whole mission as one replay: in orbit, and beside it the arms, at their place."""
     size = (SATELLITE_LENGTH, 2 * CIRCUMRADIUS, 2 * CIRCUMRADIUS)
     poses = {name: recording[name].reshape(-1, 4, 4) for name in ("chaser", "target")}
-    solids = tuple(
+    solids = [
         Solid(name, "", (shape_mesh(Box(size), tone),), pose_rows(X))
         for (name, X), tone in zip(poses.items(), _TONES, strict=True)
-    )
+    ]
     X = poses["chaser"]
     tips = X[:, :3, 3] + (SATELLITE_LENGTH / 2 + SHAPE.length) * X[:, :3, 0]
     force = -recording["state"][:, 1:2] * X[:, :3, 0]
     tips[recording["state"][:, 1] == 0] = np.nan
+    arms = waiting_arms(NEAR)
+    stage = scene_replay(arms.scene, recording)
+    middle = arms.target.X_WA[:3, 3] / 2
+    moved = np.array([*(-middle[:2] + (0.0, _BESIDE)), -_HEIGHT, 0.0, 0.0, 0.0, 0.0])
+    solids += [replace(solid, poses=solid.poses + moved) for solid in stage.solids]
     return Replay(
         recording["time"],
-        solids,
+        tuple(solids),
         arrows=(Arrow("contact", "N", tips, force),),
         trails=("chaser",),
+        markers=stage.markers,
     )
+
+
+_HEIGHT = 1.1
+"""Height of the satellites above the floor of the arms [m]."""

@@ -5,7 +5,8 @@ velocity, z along the orbit's angular momentum. Between two commands the thrust 
 and the motion is that of Clohessy and Wiltshire, in closed form. Attitudes are inertial; the
 orbit's rotation is subtracted. The chaser comes along its bar to a hold point, flies round to the
 target's docking axis, which turns with it, and closes in along that; at contact its thrusters are
-off, and a probe and a cone capture it.
+off, and a probe and a cone capture it. In the last two metres the arms of the ground test hold the
+satellites as they are to each other in orbit, and the contact acts between what the arms hold.
 """
 
 from math import pi
@@ -17,7 +18,8 @@ from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.scene.docking import SATELLITE_LENGTH
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import rotation_about
+from kinetarium.spatial.rotation import inverse_pose, rotation_about
+from kinetarium.studies.dock.mission.arms import ArmPair, score_arms
 from kinetarium.studies.dock.mission.config import MissionCase, Side
 from kinetarium.studies.dock.press.probe import SHAPE, ProbeContact
 
@@ -122,7 +124,8 @@ class Guidance:
         self._bar = _bar(case.approach)
         self._along = max((case.distance - HOLD) * 1.875 / CRUISE, 1.0)
         self._final = 3 * NEAR / (2 * case.speed + 0.1)
-        self.contact_from = self._along + FLIGHT_ROUND + self._final
+        self.final_from = self._along + FLIGHT_ROUND
+        self.contact_from = self.final_from + self._final
         self._places: list[Array] = []
         self._turns: list[Array] = []
         self.delta_v = 0.0
@@ -131,9 +134,9 @@ class Guidance:
         """Return the desired distance from the probe's tip to the target's face [m]."""
         if t < self._along:
             return HOLD + (self._case.distance - HOLD) * (1 - _smooth(t / self._along))
-        if t < self._along + FLIGHT_ROUND:
+        if t < self.final_from:
             return HOLD + (NEAR - HOLD) * _smooth((t - self._along) / FLIGHT_ROUND)
-        u, T = (t - self._along - FLIGHT_ROUND) / self._final, self._final
+        u, T = (t - self.final_from) / self._final, self._final
         if u >= 1:
             return TOUCH * 2 - self._case.speed * (u - 1) * T
         # A cubic that ends at the speed of the contact.
@@ -181,10 +184,7 @@ class Guidance:
         return np.asarray(chaser.moment @ turn + np.cross(chaser.w, chaser.spin))
 
 
-CHANNELS = {
-    "chaser": "m", "target": "m", "books": "kg m/s, J, N m s", "state": "m, N, m/s",
-}  # fmt: skip
-STATE = ("gap", "force", "delta_v", "latched")
+STATE = ("gap", "force", "delta_v", "latched", "arm_error")
 
 
 def run(case: MissionCase) -> Recording:
@@ -204,11 +204,16 @@ def run(case: MissionCase) -> Recording:
     contact = ProbeContact(
         SHAPE, stiffness=case.stiffness, damping=case.damping, friction=case.friction
     )
+    arms, apart = ArmPair(NEAR), 0.0
     t, rows, touched, end, next_row = 0.0, [], False, np.inf, 0.0
     start = _totals(chaser, target)
     while t < end:
         turn = rotation_about((0.0, 0.0, 1.0), -n * t)
         X_C, X_T = _pose(chaser, turn), _pose(target, turn)
+        if t >= guidance.final_from:
+            held = X_T @ arms.follow(inverse_pose(X_T) @ X_C)
+            apart = float(np.linalg.norm(held[:3, 3] - X_C[:3, 3]))
+            X_C = held if arms.follows else X_C
         gap = _gap(X_C, X_T)
         close = gap < TOUCH
         dt = FINE if close or touched else STEP
@@ -225,8 +230,8 @@ def run(case: MissionCase) -> Recording:
                 torques[i] = turn.T @ (sign * (moment + np.cross(lever, force)))
             touched = touched or bool(force.any())
         if t >= next_row:
-            state = [gap, float(np.linalg.norm(force)), guidance.delta_v, contact.is_latched]
-            rows.append([t, X_C, X_T, _books(chaser, target, start), state])
+            state = [gap, np.linalg.norm(force), guidance.delta_v, contact.is_latched, apart]
+            rows.append([t, X_C, X_T, _books(chaser, target, start), state, arms.q])
             next_row = t + (0.01 if close or touched else 1.0)
         thrust = np.zeros(3)
         if not touched:
@@ -240,11 +245,16 @@ def run(case: MissionCase) -> Recording:
         t += dt
         if end == np.inf and (contact.is_latched or t > guidance.contact_from + 30.0):
             end = t + AFTER
-    return _recorded(rows)
+    return _recorded(rows, guidance, columns=arms.columns)
 
 
-def _recorded(rows: list[list]) -> Recording:  # type: ignore[type-arg]
-    time, X_C, X_T, books, state = (
+def _recorded(
+    rows: list[list],  # type: ignore[type-arg]
+    guidance: Guidance,
+    *,
+    columns: tuple[str, ...],
+) -> Recording:
+    time, X_C, X_T, books, state, q = (
         np.array(part, dtype=np.float64) for part in zip(*rows, strict=True)
     )
     return Recording(
@@ -253,10 +263,26 @@ def _recorded(rows: list[list]) -> Recording:  # type: ignore[type-arg]
             "chaser": Channel(X_C.reshape(-1, 16), "m"),
             "target": Channel(X_T.reshape(-1, 16), "m"),
             "books": Channel(books, "-", BOOKS),
-            "state": Channel(state, "m, N, m/s, 1", STATE),
+            "state": Channel(state, "m, N, m/s, 1, m", STATE),
+            "q": Channel(q, "rad", columns),
         },
         "running",
+        {"phases": _phases(time, state, guidance)},
     )
+
+
+def _phases(time: Array, state: Array, guidance: Guidance) -> list[list[str | float]]:
+    """Return the names of the phases with their first and last times [s]."""
+    starts = {
+        "along the bar": 0.0,
+        "round the target": guidance.final_from - FLIGHT_ROUND,
+        "on the arms": guidance.final_from,
+    }
+    for name, seen in (("contact", state[:, 1] > 0), ("captured", state[:, 3] > 0)):
+        if seen.any():
+            starts[name] = float(time[seen][0])
+    ends = [*list(starts.values())[1:], float(time[-1])]
+    return [[name, begin, end] for (name, begin), end in zip(starts.items(), ends, strict=True)]
 
 
 BOOKS = ("momentum", "spin", "energy", "momentum_scale", "spin_scale", "energy_scale")
@@ -289,6 +315,11 @@ def _books(chaser: Craft, target: Craft, start: tuple[Array, Array, float]) -> l
     ]
 
 
+def phases(recording: Recording) -> dict[str, float]:
+    """Return when each phase of a mission began [s]."""
+    return {name: begin for name, begin, _ in recording.facts["phases"]}
+
+
 def score(case: MissionCase, recording: Recording) -> Row:
     """Measure a mission.
 
@@ -302,7 +333,8 @@ def score(case: MissionCase, recording: Recording) -> Row:
         delta_v_ms: Sum of all changes of velocity by thrust.
         momentum_error, spin_error, energy_error: What the books lack at the end, over the greatest
             momentum, angular momentum and energy of the mission.
-        rate_after_rad_s: Relative angular rate of the two at the end.
+        arm_error_m: Greatest distance between the chaser as the arms hold it and as it is in orbit.
+        arm_speed_share, arm_room_rad: As `score_arms`.
         flags: Warnings, as sentences.
     """
     time, state, books = recording["time"], recording["state"], recording["books"]
@@ -316,6 +348,7 @@ def score(case: MissionCase, recording: Recording) -> Row:
         flags.append("probe and cone did not touch")
     elif not latched.size:
         flags.append("the probe was not captured")
+    arms = score_arms(recording, since=phases(recording)["on the arms"])
     return {
         "contact_time_s": None if first is None else float(time[first]),
         **_at_contact(recording, first),
@@ -326,7 +359,9 @@ def score(case: MissionCase, recording: Recording) -> Row:
         "momentum_error": float(lacking[0]),
         "spin_error": float(lacking[1]),
         "energy_error": float(lacking[2]),
-        "flags": flags,
+        "arm_error_m": float(state[:, 4].max()),
+        **arms,
+        "flags": [*flags, *arms["flags"]],
     }
 
 
