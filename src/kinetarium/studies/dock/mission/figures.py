@@ -13,7 +13,7 @@ from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Arrow, Replay, Solid, pose_rows
 from kinetarium.figure.scene_replay import scene_replay, shape_mesh
 from kinetarium.model.robot import Box
-from kinetarium.recording.recording import Recording
+from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.docking import CIRCUMRADIUS, SATELLITE_LENGTH
 from kinetarium.studies.dock.mission.arms import waiting_arms
 from kinetarium.studies.dock.mission.config import MissionCase
@@ -53,16 +53,13 @@ def report(outcomes: Sequence[Outcome[MissionCase]]) -> Findings:
     """Summarise the missions."""
     labels = case_labels([outcome.case for outcome in outcomes])
     named = [(label or "mission", o) for label, o in zip(labels, outcomes, strict=True)]
-    sections = [_mission(label, outcome.recorded) for label, outcome in named if outcome.recording]
+    sections = [
+        _mission(label, outcome.recorded, suffix=f", {label}" if len(named) > 1 else "")
+        for label, outcome in named
+        if outcome.recording
+    ]
     rows = [outcome.rows[0] for _, outcome in named if outcome.rows]
-    words = ""
-    if rows:
-        worst = max(max(row["momentum_error"], row["energy_error"]) for row in rows)
-        words = (
-            f"{sum(row['captured'] for row in rows)} of {len(named)} missions end with a capture;"
-            f" momentum and energy balance to {100 * worst:.2g} %. On the arms the last 2 m need up"
-            f" to {100 * max(row['arm_speed_share'] for row in rows):.2g} % of a joint's speed. "
-        )
+    words = _conclusion(rows, len(named)) if rows else ""
     summary: dict[str, Any] = {label: dict(o.rows[0]) for label, o in named if o.rows}
     return Findings(
         case_table(named, _COLUMNS, first="mission"),
@@ -73,7 +70,27 @@ def report(outcomes: Sequence[Outcome[MissionCase]]) -> Findings:
     )
 
 
-def _mission(label: str, recording: Recording) -> Section:
+def _conclusion(rows: Sequence[Row], count: int) -> str:
+    """Return how the missions end, in sentences."""
+    captured = sum(row["captured"] for row in rows)
+    said = f"{captured} of {count} missions end with a capture"
+    if count == 1 and captured:
+        (row,) = rows
+        said = (
+            f"The target is captured: contact after {row['contact_time_s']:.0f} s at"
+            f" {1e3 * row['contact_speed_ms']:.0f} mm/s, {1e3 * row['contact_offset_m']:.1f} mm off"
+            f" the axis, for {row['delta_v_ms']:.2f} m/s of delta v"
+        )
+    worst = max(max(row["momentum_error"], row["energy_error"]) for row in rows)
+    fastest = max(row["arm_speed_share"] for row in rows)
+    return (
+        f"{said}; momentum and energy balance to {100 * worst:.1g} %. On the arms the last 2 m need"
+        f" {100 * fastest:.2g} % of the speed of a joint at most. "
+    )
+
+
+def _mission(label: str, recording: Recording, *, suffix: str) -> Section:
+    """Return the figures of a mission; the suffix tells their titles apart."""
     time, state = recording["time"], recording["state"]
     p = (
         recording["chaser"].reshape(-1, 4, 4)[:, :3, 3]
@@ -83,7 +100,7 @@ def _mission(label: str, recording: Recording) -> Section:
     touching = np.flatnonzero(state[:, 1] > 0)
     figures = [
         Lines(
-            f"Position of the chaser in the orbit's frame, {label}",
+            f"Position of the chaser in the orbit's frame{suffix}",
             Axis("time", "s"),
             Axis("position", "m"),
             tuple(Series(name, time, p[:, i]) for i, name in enumerate(names)),
@@ -94,7 +111,7 @@ def _mission(label: str, recording: Recording) -> Section:
         near = np.abs(time - start) < _NEAR
         figures.append(
             Lines(
-                f"Contact force, {label}",
+                f"Contact force{suffix}",
                 Axis("time after contact", "s"),
                 Axis("force", "N"),
                 (Series("force", time[near] - start, state[near, 1]),),
@@ -105,7 +122,7 @@ def _mission(label: str, recording: Recording) -> Section:
     joints = recording.channels["q"].columns
     figures.append(
         Lines(
-            f"Joints of the arms in the last metres, {label}",
+            f"Joints of the arms in the last metres{suffix}",
             Axis("time", "s"),
             Axis("angle since the start", "deg"),
             tuple(
@@ -113,7 +130,8 @@ def _mission(label: str, recording: Recording) -> Section:
                 for name, angle in zip(joints, turned.T, strict=True)
                 if np.ptp(angle) > _TURNED
             ),
-            caption=f"Those that turn by more than {_TURNED:g} degree.",
+            caption=f"Those that turn by more than {_TURNED:g} degree. The arms share the way: but"
+            " for the roll their joints coincide.",
         )
     )
     return Section(label.capitalize(), tuple(figures))
