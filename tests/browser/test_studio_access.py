@@ -258,6 +258,7 @@ MODES = {
     "sweep": lambda view: view.until(lambda s: s.get("rows") == 2),
     "maps": lambda view: view.until(lambda s: s.get("map") == "reachable"),
     "walking": lambda view: view.until(lambda s: s.get("plans")),
+    "live": lambda view: view.page.locator(".panel").nth(1).wait_for(),
 }
 
 

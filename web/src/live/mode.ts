@@ -15,6 +15,7 @@ const SPEEDS = [0.1, 0.25, 0.5, 1, 2];
 export class LiveMode implements Mode {
   readonly id = "live";
   readonly title = "Live";
+  readonly about = "Put a robot into an engine, or into two, pull it with the mouse, and see at once how it answers.";
   private room: Room | null = null;
   private setup: SetupPanel | null = null;
   private inspector: Inspector | null = null;

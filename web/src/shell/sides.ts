@@ -8,9 +8,6 @@ const LEAST = 180;
 const LEAST_STAGE = 260;
 /** By how much a key press moves an edge [px]. */
 const STEP = 20;
-/** Named so that nobody can name another thing by accident. */
-const KEPT = "sides";
-
 interface Kept {
   /** Width [px]; 0 as the style sheet says. */
   width: number;
@@ -28,7 +25,7 @@ export class SidePanels {
   private empty = true;
 
   constructor(private readonly side: Side) {
-    const saved = recall<Partial<Kept>>(`${KEPT}-${side}`, {});
+    const saved = recall<Partial<Kept>>(`side-${side}`, {});
     this.kept = { width: Number(saved?.width) || 0, folded: saved?.folded === true };
     this.element = h(`aside.side`, { id: `side-${side}`, "aria-label": `Panels on the ${side}` });
     this.element.classList.add(side);
@@ -100,7 +97,7 @@ export class SidePanels {
   }
 
   private keep(): void {
-    remember(`${KEPT}-${this.side}`, this.kept);
+    remember(`side-${this.side}`, this.kept);
     this.show();
   }
 
