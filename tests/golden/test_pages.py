@@ -14,7 +14,7 @@ BLOCK = re.compile(r"^```(python)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 pytestmark = pytest.mark.engine
 
 
-@pytest.mark.parametrize("page", ["export", "gym"])
+@pytest.mark.parametrize("page", ["concepts", "export", "gym", "notebook", "planning"])
 def test_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {"__name__": "page"}
