@@ -1,6 +1,7 @@
 """Replay: a run as bodies that move in time, for display."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -72,17 +73,30 @@ class Guide:
     points: Array
 
 
+class EventKind(StrEnum):
+    """What a named time is."""
+
+    PHASE = "phase"
+    """The start of a phase, which lasts until the next."""
+    CONTACT = "contact"
+    SLIP = "slip"
+    WARNING = "warning"
+    DIVERGENCE = "divergence"
+
+
 @dataclass(frozen=True, slots=True)
 class Marker:
     """A named time, such as the start of a phase.
 
     Attributes:
-        name: What begins then.
+        name: What begins or happens then.
         time: When [s].
+        kind: What it is.
     """
 
     name: str
     time: float
+    kind: EventKind = EventKind.PHASE
 
 
 @dataclass(frozen=True, slots=True, eq=False)

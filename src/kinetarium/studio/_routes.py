@@ -1,7 +1,8 @@
 """Routes of runs, exported pages, and maps as volumes of bytes: a grade of 0 to 255 per voxel."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,8 +18,9 @@ from kinetarium.reach.maps.files import ReachMap, open_map
 from kinetarium.reach.maps.recipe import FULL, MapKind, graded_grid
 from kinetarium.recording.recording import Run
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose
+from kinetarium.spatial.rotation import inverse_pose, pose
 from kinetarium.storage.strict_json import strict_json
+from kinetarium.studio._events import run_events
 from kinetarium.studio.exported_page import PagePart, exported_page
 from kinetarium.studio.http import (
     HttpError,
@@ -48,6 +50,7 @@ class Volume:
         voxel: Edge of a voxel [m].
         greatest: The value of the grade 255.
         unit: Its unit.
+        meaning: What the values are, in words.
     """
 
     grades: NDArray[np.uint8]
@@ -55,6 +58,7 @@ class Volume:
     voxel: float
     greatest: float
     unit: str
+    meaning: str
 
 
 def describe_volumes(path: Path) -> dict[str, Any]:
@@ -69,7 +73,7 @@ def describe_volumes(path: Path) -> dict[str, Any]:
         "voxel": recipe.voxel,
         "poses": recipe.poses,
         "fields": list(reach_map.fields),
-        "shown": recipe.kind is MapKind.CAPABILITY and recipe.robot in catalogue_names(),
+        "shown": recipe.robot in catalogue_names(),
     }
 
 
@@ -79,28 +83,49 @@ def read_volume(path: Path, field: str) -> Volume | None:
     if field not in reach_map.fields:
         return None
     values = np.asarray(reach_map.fields[field], dtype=np.float64)
-    if reach_map.recipe.kind is MapKind.IRM4:
-        return _graded(reach_map, field, values)
-    lower = reach_map.grid.lower
-    greatest, unit = float(values.max(initial=0.0)), reach_map.units[field]
-    if field == "reachable":
-        greatest, unit = float(reach_map.recipe.poses), f"of {reach_map.recipe.poses} poses"
-    return _volume(
-        values, (lower, lower, lower), voxel=reach_map.grid.size, greatest=greatest, unit=unit
-    )
+    recipe, meaning, unit = reach_map.recipe, _meaning(reach_map, field), reach_map.units[field]
+    if recipe.kind is MapKind.IRM4:
+        # Over base position and height, at the best tilt.
+        grid = graded_grid(recipe)
+        values = values.max(axis=1).transpose(1, 2, 0)
+        lower, size, whole = (grid.lower, grid.lower, grid.bottom), grid.size, float(FULL)
+    else:
+        low = reach_map.grid.lower
+        lower, size, whole = (low, low, low), reach_map.grid.size, float(recipe.poses)
+    if field in _SHARES:
+        values, unit = values * (100.0 / whole), "%"
+    greatest = 100.0 if field in _SHARES else float(values.max(initial=0.0))
+    return _volume(values, lower, voxel=size, greatest=greatest, unit=unit, meaning=meaning)
 
 
-def _graded(reach_map: ReachMap, field: str, values: Array) -> Volume:
-    """Return a graded map over base position and height, at its best tilt."""
-    grid = graded_grid(reach_map.recipe)
-    best = values.max(axis=1).transpose(1, 2, 0)
-    greatest = float(FULL) if field == "reach" else float(best.max(initial=0.0))
-    lower = (grid.lower, grid.lower, grid.bottom)
-    return _volume(best, lower, voxel=grid.size, greatest=greatest, unit=reach_map.units[field])
+_SHARES = ("reachable", "reach")
+"""Fields that count poses."""
+
+
+def _meaning(reach_map: ReachMap, field: str) -> str:
+    """Return in words what the values of a field are."""
+    recipe = reach_map.recipe
+    where = {
+        MapKind.CAPABILITY: f"the {recipe.poses} tool poses in each voxel that the arm reaches",
+        MapKind.IRM3: f"{recipe.poses} poses of the base in each voxel from which it reaches the"
+        " tool",
+        MapKind.IRM4: "tool poses that are reached from a base here, at the best tilt of the tool",
+    }[recipe.kind]
+    if field in _SHARES:
+        return f"Share of {where}"
+    if field == "manipulability":
+        return f"Mean manipulability of {where}"
+    return field
 
 
 def _volume(
-    values: Array, lower: tuple[float, float, float], *, voxel: float, greatest: float, unit: str
+    values: Array,
+    lower: tuple[float, float, float],
+    *,
+    voxel: float,
+    greatest: float,
+    unit: str,
+    meaning: str,
 ) -> Volume:
     block = -(-max(values.shape) // MOST_PER_AXIS)
     if block > 1:
@@ -110,7 +135,7 @@ def _volume(
     share = np.clip(values / greatest if greatest > 0 else values, 0.0, 1.0)
     # Everything reachable is visible.
     grades = np.where(values > 0, np.maximum(np.rint(share * _FULL), 1), 0).astype(np.uint8)
-    return Volume(grades, lower, voxel * block, greatest, unit)
+    return Volume(grades, lower, voxel * block, greatest, unit, meaning)
 
 
 Cuts = tuple[float, float, float, float, float, float, float]
@@ -134,6 +159,9 @@ def volume_file(path: Path, field: str, *, cuts: Cuts = HALF) -> bytes:
         "voxel": volume.voxel,
         "greatest": volume.greatest,
         "unit": volume.unit,
+        "meaning": volume.meaning,
+        "kind": info["kind"],
+        "base": info["base"],
         "cuts": cuts,
     }
     text = strict_json(head, indent=None).encode()
@@ -194,7 +222,7 @@ class ResultRoutes:
         info = describe_volumes(self._results.map(request.parts["map"]))
         if not info["shown"]:
             raise HttpError(404, "the robot of this map is not in the catalogue")
-        return ranged(request, robot_file(info["robot"], base_link=info["base"]))
+        return ranged(request, robot_file(info))
 
     def _export(self, request: Request) -> Response:
         """Return a page with the runs "folder/key,folder/key" and a field of a map.
@@ -217,7 +245,7 @@ class ResultRoutes:
             path = self._results.map(map_id)
             info = describe_volumes(path)
             if not runs and info["shown"]:
-                parts.append((PagePart.REPLAY, robot_file(info["robot"], base_link=info["base"])))
+                parts.append((PagePart.REPLAY, robot_file(info)))
             field, cuts = request.query.get("field", ""), _cuts(request.query.get("cuts", ""))
             parts.append((PagePart.VOLUME, volume_file(path, field, cuts=cuts)))
         if view := request.query.get("view", ""):
@@ -228,27 +256,54 @@ class ResultRoutes:
 
 
 def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:
-    """Return the replay file of a run; channels alone if its study has no replay."""
+    """Return the replay file of a run; channels alone, and why, if its study has no replay."""
     recording = run.recording
-    if recording is None or not len(recording["time"]):
+    if recording is None:
         raise HttpError(404, f"nothing was recorded: {run.status} {run.message}".strip())
     study, case = case_of(run)
-    replay = study.replay(case, recording) or still_replay(recording["time"])
     title = f"{run.study} {label}"
-    return replay_file(replay, recording.channels, title=title, encoding=encoding)
+    # Tables alone, such as those of tests of a file, have no times.
+    moving = len(recording["time"]) > 0
+    replay = study.replay(case, recording) if moving else None
+    if replay is not None:
+        replay = replace(replay, markers=(*replay.markers, *run_events(run)))
+        return replay_file(replay, recording.channels, title=title, encoding=encoding)
+    still = still_replay(recording["time"] if moving else np.zeros(1))
+    plotted = "; what it recorded is plotted beside" if moving else ""
+    note = (
+        f"Nothing to see in 3-D: a run of {run.study} records numbers and no moving bodies. Its"
+        f" results are in the list of runs and in the report{plotted}."
+    )
+    return replay_file(still, recording.channels, title=title, encoding=encoding, note=note)
 
 
-def robot_file(name: str, *, base_link: str) -> bytes:
-    """Return a robot of the catalogue at its home pose as a replay file, one link at the origin."""
+def robot_file(info: Mapping[str, Any]) -> bytes:
+    """Return the robot of a map at its home pose as a replay file.
+
+    Around a robot lies a capability map: its base link is at the origin. Around a tool lie the
+    others: the tool is at the origin, and the base where it would reach it in its home pose; it
+    stays upright in a map by height (irm4), and is seen from the tool's frame in one by voxels.
+
+    Args:
+        info: What `describe_volumes` returns of the map.
+    """
+    name = info["robot"]
     assert name in catalogue_names()
     model = load_robot(name)
     home = catalogue_entry(name).home
     q = np.array([home.get(joint.name, 0.0) for joint in model.moving_joints])
     poses = link_poses(model, q)
     names = [link.name for link in model.links]
-    X_BW = inverse_pose(poses[names.index(model.link(base_link).name)])
+    X_WB, X_WT = (poses[names.index(model.link(info[link]).name)] for link in ("base", "tool"))
+    match MapKind(info["kind"]):
+        case MapKind.CAPABILITY:
+            X = inverse_pose(X_WB)
+        case MapKind.IRM3:
+            X = inverse_pose(X_WT)
+        case MapKind.IRM4:
+            X = pose(-X_WT[:3, 3])
     solids = tuple(
-        Solid(link, name, meshes, pose_rows((X_BW @ X_WL)[None]))
+        Solid(link, name, meshes, pose_rows((X @ X_WL)[None]))
         for (link, meshes), X_WL in zip(link_meshes(model).items(), poses, strict=True)
         if meshes
     )

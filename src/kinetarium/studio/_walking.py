@@ -9,11 +9,20 @@ import numpy as np
 
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene_replay import walk_replay as machine_replay
-from kinetarium.legs import LegKind, LegsError, LinkShape, PlannedWalk, WalkPlan, plan_walk
+from kinetarium.legs import (
+    LegKind,
+    LegsError,
+    LinkShape,
+    PlannedWalk,
+    WalkPlan,
+    WarningKind,
+    plan_walk,
+)
 from kinetarium.legs.quadruped import quadruped_mjcf
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.legs.walk.walk import walk_figures
 from kinetarium.recording.recording import Channel
+from kinetarium.spatial.arrays import Array
 from kinetarium.storage.serialization import (
     SerializationError,
     from_builtins,
@@ -36,6 +45,7 @@ def walk_facts(walk: PlannedWalk) -> dict[str, Any]:
         "kind": str(machine.kind),
         "frames": len(walk.time),
         **walk_figures(walk),
+        "rows": list(walk.rows),
         "height": machine.height,
         "reach": list(machine.leg.reach),
         "shapes": to_builtins(machine.link_shapes[2]),
@@ -43,8 +53,28 @@ def walk_facts(walk: PlannedWalk) -> dict[str, Any]:
         "markers": _markers(walk),
         "warnings": to_builtins(walk.warnings[:MOST_WARNINGS]),
         "warning_count": len(walk.warnings),
+        "cures": _cures(walk),
         "interference": walk.interference.spans(),
     }
+
+
+_UNSTABLE = (WarningKind.STABILITY, WarningKind.SWAY)
+SWAY = 1.0
+"""The sway that is tried against a loss of balance [unit]."""
+
+
+def _cures(walk: PlannedWalk) -> dict[str, dict[str, Any]]:
+    """Return by the kind of warning what change of the plan leaves none of its kind.
+
+    A crawl whose centre of mass leaves the support needs sway; whether it suffices is tried.
+    """
+    plan = walk.plan
+    unstable = any(warning.kind in _UNSTABLE for warning in walk.warnings)
+    if not unstable or plan.sway or plan.gait is not None:
+        return {}
+    swaying = plan_walk(replace(plan, sway=SWAY))
+    left = sum(warning.kind in _UNSTABLE for warning in swaying.warnings)
+    return {str(WarningKind.STABILITY): {"sway": SWAY}} if not left else {}
 
 
 def _markers(walk: PlannedWalk) -> list[list[float]]:
@@ -56,17 +86,31 @@ def _markers(walk: PlannedWalk) -> list[list[float]]:
     return rows
 
 
+ANGLES = ("thigh", "shank", "hinge")
+"""Passive angles of a leg: of thigh and parallel bar, of crank and shank, and of the hinge."""
+
+
+def link_angles(walk: PlannedWalk) -> Array:
+    """Return the angles of the links of all legs by frame [deg], shape (n, 12); see `ANGLES`."""
+    n = len(walk.time)
+    angles = walk.plan.machine.leg.passive_angles(walk.joints.reshape(-1, 3))
+    return np.asarray(np.degrees(angles).reshape(n, 12))
+
+
 def joint_table(walk: PlannedWalk) -> str:
-    """Return the body, the joints and the margin of every frame as CSV."""
+    """Return the body, the joints, the margin and the link angles of every frame as CSV."""
     drives = ("h_x", "omega_rad" if walk.plan.machine.kind == "ttr" else "h_y", "v_z")
     names = [
         "time_s", "body_x", "body_y", "body_z", "heading_rad",
         *(f"leg{leg}_{drive}" for leg in (1, 2, 3, 4) for drive in drives),
         "margin",
+        *(f"leg{leg}_{angle}_deg" for leg in (1, 2, 3, 4) for angle in ANGLES),
     ]  # fmt: skip
     heading = np.unwrap(2 * np.arctan2(walk.body[:, 6], walk.body[:, 3]))
     joints = walk.joints.reshape(len(walk.time), 12)
-    rows = np.column_stack([walk.time, walk.body[:, :3], heading, joints, walk.margin])
+    rows = np.column_stack(
+        [walk.time, walk.body[:, :3], heading, joints, walk.margin, link_angles(walk)]
+    )
     lines = (",".join(map(repr, row)) for row in rows.tolist())
     return "\n".join([",".join(names), *lines]) + "\n"
 
@@ -108,6 +152,9 @@ def walk_channels(walk: PlannedWalk) -> dict[str, Channel]:
     return {
         "joints": Channel(walk.joints.reshape(n, 12), unit, drives),
         "margin": Channel(walk.margin, "unit"),
+        "angles": Channel(
+            link_angles(walk), "deg", tuple(f"{leg} {name}" for leg in LEGS for name in ANGLES)
+        ),
         "com": Channel(walk.com * UNIT, "m", ("x", "y", "z")),
         "feet": Channel(walk.feet * UNIT, "m", LEGS),
         "support": Channel(walk.support.astype(np.float64), "-", LEGS),
@@ -177,10 +224,9 @@ def _check_numbers(data: Any) -> None:
 
 
 def _check_sizes(plan: WalkPlan) -> None:
-    if len(plan.waypoints) > MOST_WAYPOINTS:
-        raise LegsError(
-            f"a path may have up to {MOST_WAYPOINTS} waypoints, not {len(plan.waypoints)}"
-        )
+    count = len(plan.waypoints) + sum(1 + len(each.waypoints) for each in plan.segments)
+    if count > MOST_WAYPOINTS:
+        raise LegsError(f"a path may have up to {MOST_WAYPOINTS} waypoints, not {count}")
     if len(plan.terrain.steps) > MOST_BLOCKS:
         raise LegsError(f"the ground may have up to {MOST_BLOCKS} steps")
     if plan.step_time > _LONGEST_STEP:

@@ -143,11 +143,13 @@ def replay_file(
     *,
     title: str,
     encoding: Encoding = Encoding.EXACT,
+    note: str = "",
 ) -> bytes:
     """Return a replay and the channels it came with as one file.
 
     Args:
         channels: The channels to plot; those not sampled at the times of the replay are left out.
+        note: Why a replay has no bodies, to be read in their place.
     """
     samples = len(replay.time)
     replay = thinned(replay, most=MOST_SAMPLES)
@@ -190,7 +192,11 @@ def replay_file(
             for guide in replay.guides
         ],
         "trails": list(replay.trails),
-        "markers": [{"name": marker.name, "time": marker.time} for marker in replay.markers],
+        "note": note,
+        "markers": [
+            {"name": marker.name, "time": marker.time, "kind": str(marker.kind)}
+            for marker in replay.markers
+        ],
         "constants": table.constants,
         "ranges": spans,
         "meshes": meshes.entries,

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from kinetarium.batch.outcomes import case_labels
 from kinetarium.batch.plan import SWEEP
 from kinetarium.batch.study import open_study
-from kinetarium.batch.sweep_table import sweep_table
+from kinetarium.batch.sweep_table import SweepTable, sweep_table
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Run
 from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, RUNS, ResultFolder
@@ -19,6 +19,8 @@ from kinetarium.storage.serialization import from_builtins
 from kinetarium.studio.http import HttpError
 
 MAP_SUFFIX = ".rmap"
+ALL_RUNS = "all"
+"""Stands for all folders of runs together; their own identifiers are longer."""
 
 _DEEPEST = 4
 """Maximum depth of result folders below the folder."""
@@ -86,20 +88,28 @@ class ResultTree:
         """Return the table of a sweep as JSON data; of a batch, or an unfinished sweep, as well.
 
         What was varied is known when a sweep is finished; before, the fields in which cases
-        differ are what was varied.
+        differ are what was varied. All runs together are the folder "all".
         """
+        if folder == ALL_RUNS:
+            return _plain(sweep_table(self._all_runs(), {}))
         held = ResultFolder.open(self._run_folder(folder).path)
         varied: dict[str, dict[str, Any]] = {}
         if SWEEP in held.config and held.is_finished:
             found = held.metrics.get(SWEEP)
             given = found.get("varied") if isinstance(found, dict) else None
             varied = from_builtins(dict[str, dict[str, Any]], given, where="metrics.json")
-        table = sweep_table(held.rows(), varied)
-        return {
-            "axes": table.axes or table.others,
-            "results": table.results,
-            "columns": dict(table.columns),
-        }
+        return _plain(sweep_table(held.rows(), varied))
+
+    def _all_runs(self) -> Iterator[Run]:
+        """Yield the runs of all folders that can be read; keys have the folder before them."""
+        for place in self.run_folders():
+            try:
+                runs = ResultFolder.open(place.path).rows()
+            except KinetariumError:
+                continue
+            for run in runs:
+                case = {"folder": place.name, "study": run.study, **run.case}
+                yield replace(run, key=f"{place.id}/{run.key}", case=case)
 
     def _run_folder(self, folder: str) -> FolderEntry:
         for place in self.run_folders():
@@ -118,6 +128,14 @@ class ResultTree:
         name = path.relative_to(self.root).as_posix()
         shown = self.root.name if name == "." else name
         return FolderEntry(sha256(os.fsencode(name)).hexdigest()[:16], shown, path)
+
+
+def _plain(table: SweepTable) -> dict[str, Any]:
+    return {
+        "axes": table.axes or table.others,
+        "results": table.results,
+        "columns": dict(table.columns),
+    }
 
 
 def case_of(run: Run) -> tuple[Any, Any]:

@@ -39,7 +39,9 @@ export class ExportedMode implements Mode {
       cast.arrange();
     }
     if (this.volume) {
-      const panel = new CutPanel(app, await readVolume(this.volume));
+      const file = await readVolume(this.volume);
+      // An inverse map comes with its own robot, whose tool is at the origin.
+      const panel = new CutPanel(app, file, () => (file.kind === "capability" ? cast.link(file.base) : undefined));
       app.layout.panel("left", "Map").append(panel.element);
       this.stop.push(() => panel.dispose());
       if (!app.clock.duration) panel.look();

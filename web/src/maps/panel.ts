@@ -1,11 +1,17 @@
+import type * as THREE from "three";
 import type { App } from "../app";
 import { getJson, type MapEntry } from "../server/api";
 import { complaint } from "../server/source";
 import { h } from "../shell/dom";
 import { CutPanel } from "./cut_panel";
-import { type Cuts, readVolume } from "./volume_file";
+import { type Cuts, type MapKind, readVolume } from "./volume_file";
 
 export interface MapInfo {
+  kind: MapKind;
+  robot: string;
+  tool: string;
+  /** The link around which a capability map lies. */
+  base: string;
   fields: string[];
   /** Whether its robot can be shown in it. */
   shown: boolean;
@@ -22,12 +28,14 @@ export class MapPanel {
 
   /**
    * @param opened Told of a map once its volume is on the stage.
+   * @param around Gives the link of a run that a map is to lie around; without it maps lie at the origin.
    */
   constructor(
     private readonly app: App,
     host: HTMLElement,
     private readonly maps: MapEntry[],
     private readonly opened: (map: MapEntry, info: MapInfo) => unknown = () => {},
+    private readonly around?: (link: string) => THREE.Object3D | undefined,
   ) {
     const options = maps.map((map) => h("option", { value: map.id }, map.name));
     this.choice = h("select.map", { "aria-label": "Map" }, h("option", { value: "" }, "no map"), ...options);
@@ -66,9 +74,21 @@ export class MapPanel {
     const map = this.maps.find((entry) => entry.id === id);
     if (!map) return;
     const info = await getJson<MapInfo>(`api/maps/${id}`);
+    const refusal = this.around && this.refusal(info);
+    if (refusal) return this.details.replaceChildren(h("p.refusal", { role: "status" }, refusal));
     const first = [field, "reachable"].find((name) => info.fields.includes(name)) ?? info.fields[0]!;
     await this.show(map, info, first, cuts);
     await this.opened(map, info);
+  }
+
+  /** Say why a map means nothing around the robots that are on the stage; nothing if it does. */
+  private refusal(info: MapInfo): string {
+    if (info.kind !== "capability") {
+      return `This is an inverse map (${info.kind}) of ${info.robot}: it rates places of the base around the tool ${info.tool}, `
+        + "not of the tool around the base. Around the robot of a run it means nothing; it is shown with its own robot under Maps.";
+    }
+    if (this.around!(info.base)) return "";
+    return `This map lies around the link ${info.base} of ${info.robot}, and no robot on the stage has such a link. It is shown with its own robot under Maps.`;
   }
 
   private async show(map: MapEntry, info: MapInfo, field: string, cuts?: Cuts): Promise<void> {
@@ -79,7 +99,7 @@ export class MapPanel {
     if (turn !== this.turn) return;
     file.cuts = cuts ?? this.cut?.cuts ?? file.cuts;
     this.cut?.dispose();
-    this.cut = new CutPanel(this.app, file);
+    this.cut = new CutPanel(this.app, file, () => this.around?.(info.base));
     this.field = field;
     const fields = h("select", { "aria-label": "Field" }, ...info.fields.map((name) => h("option", {}, name)));
     fields.value = field;

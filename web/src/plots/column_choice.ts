@@ -29,7 +29,7 @@ export class ColumnChoice {
       for (const { box, row } of ticks) if (!row.hidden) box.checked = checked;
       tell();
     };
-    const filter = h("input.filter", { type: "search", placeholder: "Filter columns", "aria-label": "Filter columns" });
+    const filter = h("input.filter", { type: "search", placeholder: "Find columns", "aria-label": "Find columns" });
     filter.addEventListener("input", () => {
       for (const { name, row } of ticks) row.hidden = !name.toLowerCase().includes(filter.value.toLowerCase());
     });
@@ -37,6 +37,14 @@ export class ColumnChoice {
     this.element = h("details.columns", {}, this.summary,
       h("div.sheet", {}, filter, h("div.legendhead", {}, button("all", true), button("none", false)),
         h("div.names", {}, ...ticks.map(({ row }) => row))));
+    this.count();
+  }
+
+  /** Choose a column, without telling. */
+  add(name: string): void {
+    const box = this.element.querySelector<HTMLInputElement>(`[data-column="${CSS.escape(name)}"]`);
+    if (box) box.checked = true;
+    this.chosen = new Set([...this.chosen, name]);
     this.count();
   }
 

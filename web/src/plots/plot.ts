@@ -39,7 +39,7 @@ export class Plot {
   private chart!: uPlot;
   private readonly marker = h("div.marker");
   private readonly hair = h("div.hair", { hidden: true });
-  private readonly box = h("div.zoom", { hidden: true });
+  private readonly box = h("div.zoombox", { hidden: true });
   private readonly tip = h("div.tip", { hidden: true, role: "status" });
   private readonly frame = h("div.frame");
   private readonly legend: Legend;

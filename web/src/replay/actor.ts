@@ -2,10 +2,10 @@ import * as THREE from "three";
 import type { Style } from "../stage/style";
 import { Arrows } from "./arrows";
 import { solidGeometry, readMeshes } from "./meshes";
+import { ContourMaterial, outlinesOf } from "./outlines";
 import type { ReplayFile, SolidEntry } from "./replay_file";
 import { Trails } from "./trails";
 
-const EDGE_ANGLE = 30;
 const ALARM = 0xe0241b;
 
 type Triple = [number, number, number];
@@ -15,6 +15,7 @@ interface Part {
   object: THREE.Group;
   mesh?: THREE.Mesh;
   edges?: THREE.LineSegments;
+  contours?: THREE.LineSegments;
 }
 
 /** A replay on the stage: its solids, the forces on them and the ways they took. */
@@ -29,7 +30,9 @@ export class Actor {
   });
   private readonly lines = new THREE.LineBasicMaterial();
   private readonly alarm = new THREE.MeshLambertMaterial({ color: ALARM, polygonOffset: true, side: THREE.DoubleSide });
+  private readonly contours = new ContourMaterial();
   private readonly alarmLines = new THREE.LineBasicMaterial({ color: ALARM });
+  private readonly alarmContours = new ContourMaterial(ALARM);
   private alarmed: ReadonlySet<string> = new Set();
   private style: Style = "shaded";
   private ghost = false;
@@ -68,6 +71,9 @@ export class Actor {
     for (const part of parts) {
       if (!part.mesh) continue;
       part.mesh.material = actor.material;
+      part.mesh.castShadow = true;
+      // Ground, tables and walls: on what moves few triangles would show stripes.
+      part.mesh.receiveShadow = part.entry.streams.every((stream) => stream < 0);
       part.object.add(part.mesh);
     }
     await file.loadAt(time);
@@ -100,7 +106,13 @@ export class Actor {
     this.style = style;
     this.background.set(background);
     this.lines.color.set(ink);
+    this.contours.color.set(ink);
     this.restyle();
+  }
+
+  /** What is seen of its solids. */
+  get meshes(): THREE.Mesh[] {
+    return this.parts.flatMap(({ mesh, object }) => (mesh && object.visible ? [mesh] : []));
   }
 
   /** The solids that are drawn red. */
@@ -111,10 +123,11 @@ export class Actor {
   /** Draw some solids red. */
   setAlarm(names: ReadonlySet<string>): void {
     this.alarmed = names;
-    for (const { entry, mesh, edges } of this.parts) {
+    for (const { entry, mesh, edges, contours } of this.parts) {
       const red = names.has(entry.name);
       if (mesh) mesh.material = red ? this.alarm : this.material;
       if (edges) edges.material = red ? this.alarmLines : this.lines;
+      if (contours) contours.material = red ? this.alarmContours : this.contours;
     }
   }
 
@@ -131,17 +144,16 @@ export class Actor {
     material.polygonOffsetUnits = ghost ? 60 : 1;
     material.visible = style !== "wireframe";
     material.needsUpdate = true;
-    if (ghost) this.lines.color.set(this.color);
+    if (ghost) for (const lines of [this.lines, this.contours]) lines.color.set(this.color);
     for (const part of this.parts) {
       if (!part.mesh) continue;
       if (style !== "shaded" && !part.edges) {
-        part.edges = new THREE.LineSegments(
-          new THREE.EdgesGeometry(part.mesh.geometry, EDGE_ANGLE),
-          this.lines,
-        );
-        part.object.add(part.edges);
+        const { edges, contours } = outlinesOf(part.mesh.geometry);
+        part.edges = new THREE.LineSegments(edges, this.lines);
+        part.contours = new THREE.LineSegments(contours, this.contours);
+        part.object.add(part.edges, part.contours);
       }
-      if (part.edges) part.edges.visible = style !== "shaded";
+      for (const lines of [part.edges, part.contours]) if (lines) lines.visible = style !== "shaded";
     }
     this.alarm.visible = style !== "wireframe";
     this.setAlarm(this.alarmed);
@@ -190,6 +202,6 @@ export class Actor {
     this.material.dispose();
     this.lines.dispose();
     this.alarm.dispose();
-    this.alarmLines.dispose();
+    for (const lines of [this.contours, this.alarmLines, this.alarmContours]) lines.dispose();
   }
 }

@@ -3,13 +3,14 @@ import type { ReplayFile } from "./replay_file";
 
 const UP = new THREE.Vector3(0, 1, 0);
 
-/** Forces as arrows; the longest of the whole replay is `length` metres long. */
+/** Forces as arrows, to scale. */
 export class Arrows {
   readonly object = new THREE.Group();
-  /** Length of the greatest force [m]. */
+  /** Length of the greatest force of all replays [m]. */
   length = 0.25;
+  /** The greatest force by unit; replays that are shown together share it, or they could not be compared. */
+  greatest: Readonly<Record<string, number>>;
   private readonly shafts: THREE.Group[];
-  private readonly greatest: number;
 
   constructor(
     private readonly file: ReplayFile,
@@ -26,18 +27,27 @@ export class Arrows {
       this.object.add(group);
       return group;
     });
-    this.greatest = Math.max(1e-12, ...file.head.arrows.map((arrow) => greatest(file, arrow.streams)));
+    this.greatest = this.own();
   }
 
   get any(): boolean {
     return this.shafts.length > 0;
   }
 
+  /** The greatest force of this replay, by unit. */
+  own(): Record<string, number> {
+    const found: Record<string, number> = {};
+    for (const { unit, streams } of this.file.head.arrows) {
+      found[unit] = Math.max(1e-12, found[unit] ?? 0, greatest(this.file, streams));
+    }
+    return found;
+  }
+
   setTime(sample: number, part: number): void {
     this.file.head.arrows.forEach((arrow, i) => {
       const [x, y, z, fx, fy, fz] = arrow.streams.map((s) => this.file.value(s, sample, part));
       const force = new THREE.Vector3(fx!, fy!, fz!);
-      const length = (force.length() / this.greatest) * this.length;
+      const length = (force.length() / (this.greatest[arrow.unit] ?? 1)) * this.length;
       const group = this.shafts[i]!;
       group.visible = Number.isFinite(length + x! + y! + z!) && length > this.length * 1e-3;
       if (!group.visible) return;

@@ -4,6 +4,7 @@ import type { Source } from "../server/source";
 import { Event } from "../shell/events";
 import type { View } from "../shell/link";
 import { type Style, STYLES } from "../stage/style";
+import { isPhase, type NamedTime } from "../time/clock";
 import { Actor } from "./actor";
 import { ReplayFile } from "./replay_file";
 
@@ -21,6 +22,8 @@ export class Cast {
   private readonly stop: (() => void)[];
   private last: THREE.Vector3 | null = null;
   private gone = false;
+  /** How many panes there were when all was fitted into view. */
+  private fitted = 1;
   /** Done when what was asked for last is on the stage. */
   private adding: Promise<unknown> = Promise.resolve();
 
@@ -92,6 +95,7 @@ export class Cast {
     this.gone = true;
     for (const actor of this.actors.splice(0)) actor.dispose();
     this.app.stage.setPanes([]);
+    this.app.stage.gauges.tell({ forces: {}, note: "" });
     for (const stop of this.stop) stop();
   }
 
@@ -111,6 +115,15 @@ export class Cast {
     this.follow = asked.has("follow");
   }
 
+  /** A link of the first replay that has it, by its own name; such as what a map lies around. */
+  link(name: string): THREE.Object3D | undefined {
+    for (const actor of this.actors) {
+      const found = actor.object.children.find((part) => part.name === name || part.name.endsWith(`/${name}`));
+      if (found) return found;
+    }
+    return undefined;
+  }
+
   /** Set how everything is shown. */
   arrange(): void {
     const { app, actors } = this;
@@ -124,25 +137,56 @@ export class Cast {
     const panes = actors.map((a) => ({ title: a.file.head.title, objects: [a.object] }));
     app.stage.setPanes(beside ? panes : []);
     app.layout.labels(beside ? panes.map((pane) => pane.title) : []);
+    this.scaleForces();
     const longest = actors.reduce<Actor | null>(
       (a, b) => (a && a.file.end >= b.file.end ? a : b), null);
-    // Phases of the others, which are ghosts, would only confuse.
-    const { markers } = actors[0]?.file.head ?? {};
-    if (longest) app.clock.setRange(longest.file.time[0]!, longest.file.end, longest.file.time, markers);
+    if (longest) app.clock.setRange(longest.file.time[0]!, longest.file.end, longest.file.time, this.namedTimes());
     else app.clock.setRange(0, 0);
+    if (app.stage.panes !== this.fitted && actors.length) this.frame();
     this.changed.emit();
     app.stage.request();
+  }
+
+  /** The phases of the first replay, as those of its ghosts would only confuse, and the events of all. */
+  private namedTimes(): NamedTime[] {
+    const [first, ...others] = this.actors;
+    if (!first) return [];
+    const own = (actor: Actor) => actor.file.head.markers ?? [];
+    if (!others.length) return own(first);
+    return this.actors.flatMap((actor) =>
+      own(actor).flatMap((each) => {
+        if (isPhase(each)) return actor === first ? [each] : [];
+        return [{ ...each, name: `${actor.file.head.title}: ${each.name}`, color: actor.color }];
+      }),
+    );
+  }
+
+  /** Draw the forces of all replays to one scale, and say which; say why there is nothing to see. */
+  private scaleForces(): void {
+    const { actors } = this;
+    const greatest: Record<string, number> = {};
+    for (const { arrows } of actors) {
+      for (const [unit, force] of Object.entries(arrows.own())) greatest[unit] = Math.max(greatest[unit] ?? 0, force);
+    }
+    for (const { arrows } of actors) arrows.greatest = greatest;
+    const length = actors[0]?.arrows.length ?? 1;
+    const perMetre = Object.entries(greatest).map(([unit, force]) => [unit, force / length] as const);
+    const seen = actors.some(({ file }) => file.head.solids.length);
+    const note = seen ? "" : (actors.find(({ file }) => file.head.note)?.file.head.note ?? "");
+    this.app.stage.gauges.tell({ forces: this.showArrows ? Object.fromEntries(perMetre) : {}, note });
   }
 
   /** Look at all there is. */
   frame(): void {
     const box = new THREE.Box3();
     for (const actor of this.actors) box.union(actor.box());
+    this.fitted = this.app.stage.panes;
     if (box.isEmpty()) return;
     const size = box.getSize(new THREE.Vector3()).length();
     for (const actor of this.actors) actor.arrows.length = size * 0.18;
+    this.scaleForces();
     this.app.stage.viewpoint.fit(box);
-    this.app.stage.ground.lay(box.getCenter(new THREE.Vector3()), Math.max(2 * size, 1));
+    this.app.stage.lay(box);
     this.last = null;
     this.app.stage.request();
   }

@@ -41,6 +41,8 @@ interface Head {
   trails: string[];
   /** Named times [s]; files of earlier versions have none. */
   markers?: NamedTime[];
+  /** Why there is nothing to see in 3-D; empty if there is. */
+  note?: string;
   constants: (number | null)[];
   ranges: [number, number][];
   meshes: MeshEntry[];

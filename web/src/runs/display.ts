@@ -50,6 +50,8 @@ export function displayPanel(app: App, cast: Cast, host: HTMLElement): () => voi
         () => (cast.showArrows = !cast.showArrows)),
       button("r", "trails", () => "trails", () => cast.showTrails,
         () => (cast.showTrails = !cast.showTrails)),
+      button("h", "shadows", () => "shadows", () => app.stage.sun.shadows,
+        () => (app.stage.sun.shadows = !app.stage.sun.shadows)),
       button("a", "fit all in view", () => "fit", none, () => cast.frame()),
     ),
   );

@@ -5,6 +5,7 @@ import { Cast } from "../replay/cast";
 import { getJson, type Listing } from "../server/api";
 import type { View } from "../shell/link";
 import { displayPanel } from "./display";
+import { LeggedRuns } from "./legged";
 import { RunList } from "./list";
 
 /** Watching runs: their list, their replays, their plots. */
@@ -16,6 +17,7 @@ export class RunsMode implements Mode {
   private list: RunList | null = null;
   private plots: ChannelPlots | null = null;
   private map: MapPanel | null = null;
+  private legged: LeggedRuns | null = null;
   private listing: Listing = { root: "", folders: [], maps: [] };
   private stop: (() => void)[] = [];
 
@@ -24,9 +26,10 @@ export class RunsMode implements Mode {
     this.cast = new Cast(app);
     this.cast.read(asked);
     this.stop.push(displayPanel(app, this.cast, app.layout.panel("left", "View")));
+    const legged = (this.legged = new LeggedRuns(app, this.cast, app.layout.panel("right", "Gait")));
     const plots = (this.plots = new ChannelPlots(app, this.cast, app.layout.panel("right", "Plots")));
     plots.choose(asked.getAll("channel"));
-    this.stop.push(() => plots.dispose());
+    this.stop.push(() => plots.dispose(), () => legged.dispose());
     let map: MapPanel | null = null;
     this.list = new RunList(app, this.cast, app.layout.panel("left", "Runs"), () => map?.asked ?? {});
     this.stop.push(
@@ -38,7 +41,7 @@ export class RunsMode implements Mode {
     await this.list.openAll(asked.getAll("run"));
     const { maps } = this.listing;
     if (maps.length && app.mode === this) {
-      const panel = (map = this.map = new MapPanel(app, app.layout.panel("left", "Map"), maps));
+      const panel = (map = this.map = new MapPanel(app, app.layout.panel("left", "Map"), maps, undefined, (link) => this.cast?.link(link)));
       this.stop.push(() => panel.dispose());
       await panel.openAsked(asked);
     }
@@ -47,7 +50,7 @@ export class RunsMode implements Mode {
   leave(): void {
     for (const stop of this.stop.splice(0)) stop();
     this.cast?.clear();
-    this.cast = this.list = this.plots = this.map = null;
+    this.cast = this.list = this.legged = this.plots = this.map = null;
   }
 
   view(): View {
@@ -60,7 +63,7 @@ export class RunsMode implements Mode {
   }
 
   state(): Record<string, unknown> {
-    return { runs: this.list?.count ?? 0 };
+    return { runs: this.list?.count ?? 0, ...this.legged?.state() };
   }
 
   private async refresh(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { App } from "../app";
-import type { NamedTime } from "../time/clock";
+import "../time/events.css";
+import { isPhase, type NamedTime } from "../time/clock";
 import { h } from "./dom";
 
 /** How often the slider follows while playing [ms]: without a graphics card it costs as much as a robot. */
@@ -50,9 +51,11 @@ export function timeline(app: App): void {
   const mark = () => {
     [marked, markedUpTo] = [clock.markers, clock.end];
     marks.replaceChildren(
-      ...marked.map(({ name, time }) => {
-        const label = `${name} (${time.toFixed(2)} s)`;
-        const tick = h("button.mark", { title: label, "aria-label": label, onclick: () => clock.set(time) });
+      ...marked.map((each) => {
+        const { name, time, kind = "phase", color } = each;
+        const label = `${isPhase(each) ? "" : `${kind}: `}${name} (${time.toFixed(2)} s)`;
+        const tick = h("button.mark", { title: label, "aria-label": label, "data-kind": kind, onclick: () => clock.set(time) });
+        if (color) tick.style.setProperty("--run", color);
         tick.style.setProperty("--at", String((time - clock.start) / (clock.duration || 1)));
         return tick;
       }),
@@ -80,6 +83,8 @@ export function timeline(app: App): void {
   keys.add(" ", "play or pause", () => clock.toggle());
   keys.add("ArrowLeft", "previous sample", () => clock.step(-1));
   keys.add("ArrowRight", "next sample", () => clock.step(1));
+  keys.add(".", "next event", () => clock.jump(1));
+  keys.add(",", "previous event", () => clock.jump(-1));
   keys.add("Home", "go to start", () => clock.set(clock.start));
   keys.add("End", "go to end", () => clock.set(clock.end));
   keys.add("[", "slower", () => clock.setSpeed(nextSpeed(clock.speed, -1)));

@@ -1,12 +1,16 @@
 import * as THREE from "three";
 import { Event } from "../shell/events";
 import type { Clock } from "../time/clock";
+import { Gauges } from "./gauges";
 import { Ground } from "./ground";
 import { Pace } from "./pace";
+import { Sun } from "./sun";
 import { Viewpoint } from "./viewpoint";
 
 /** By how much pictures are coarser where the machine cannot keep up. */
 const COARSE = 0.6;
+/** How much wider than high a pane should be. */
+const WIDER = 1.2;
 
 /** A part of the stage that shows some things and not others. */
 export interface Pane {
@@ -26,7 +30,11 @@ export class Stage {
   /** After a picture was drawn. */
   readonly drawn = new Event();
   frames = 0;
-  private panes: Pane[] = [];
+  readonly gauges: Gauges;
+  readonly sun = new Sun();
+  private shown: Pane[] = [];
+  /** How many panes are beside each other, and how many rows of them there are. */
+  private grid = { columns: 1, rows: 1 };
   private pending = false;
   /** Whether pictures are drawn for a file, and none for the screen. */
   private held = false;
@@ -47,11 +55,10 @@ export class Stage {
     canvas.setAttribute("aria-label", "The scene in 3-D; Shift and arrow keys turn the camera");
     element.append(canvas);
     this.viewpoint = new Viewpoint(this.renderer.domElement, () => this.request());
-    const sun = new THREE.DirectionalLight(0xffffff, 2);
-    sun.position.set(2, -3, 5);
-    this.scene.add(sun, new THREE.HemisphereLight(0xffffff, 0x8a8f98, 1.4));
+    this.scene.add(this.sun.object, new THREE.HemisphereLight(0xffffff, 0x8a8f98, 1.4));
     this.scene.add(this.ground.object);
     this.ground.lay(new THREE.Vector3(), 4);
+    this.gauges = new Gauges(this);
     new ResizeObserver(() => this.resize()).observe(element);
     clock.changed.on(() => this.request());
     this.resize();
@@ -63,14 +70,45 @@ export class Stage {
     this.request();
   }
 
-  /** Divide the view; none or one means that all is seen at once. */
+  /** Divide the view into a grid; none or one means that all is seen at once. */
   setPanes(panes: Pane[]): void {
-    this.panes = panes;
+    this.shown = panes;
     this.resize();
   }
 
-  get columns(): number {
-    return Math.max(1, this.panes.length);
+  /** How many panes there are. */
+  get panes(): number {
+    return Math.max(1, this.shown.length);
+  }
+
+  /** Whether panes are much higher than wide. */
+  get narrow(): boolean {
+    return this.paneSize.width < 0.75 * this.paneSize.height;
+  }
+
+  /** The size of a pane [px]. */
+  get paneSize(): { width: number; height: number } {
+    return { width: this.size.width / this.grid.columns, height: this.size.height / this.grid.rows };
+  }
+
+  /** Where a point of the page is in its pane [px]. */
+  paneAt(clientX: number, clientY: number): { x: number; y: number; width: number; height: number } {
+    const box = this.renderer.domElement.getBoundingClientRect();
+    const { width, height } = this.paneSize;
+    return { x: (clientX - box.left) % width, y: (clientY - box.top) % height, width, height };
+  }
+
+  /** The pane at a point of the page, by its number. */
+  paneIndexAt(clientX: number, clientY: number): number {
+    const box = this.renderer.domElement.getBoundingClientRect();
+    const { width, height } = this.paneSize;
+    return Math.floor((clientY - box.top) / height) * this.grid.columns + Math.floor((clientX - box.left) / width);
+  }
+
+  /** Lay the ground under a box, and let the sun light it. */
+  lay(box: THREE.Box3): void {
+    this.ground.lay(box.getCenter(new THREE.Vector3()), Math.max(2 * box.getSize(new THREE.Vector3()).length(), 1));
+    this.sun.aim(box);
   }
 
   /** Ask for a picture. */
@@ -93,33 +131,33 @@ export class Stage {
   draw(): void {
     this.update.emit();
     const { width, height } = this.size; // asking the element would lay out the page
+    this.sun.cast(this.renderer);
     this.renderer.setScissorTest(false);
     this.renderer.clear();
-    this.renderer.setScissorTest(this.columns > 1);
-    for (let column = 0; column < this.columns; column++) {
-      const left = Math.floor((column * width) / this.columns);
-      const right = Math.floor(((column + 1) * width) / this.columns);
-      this.panes.forEach((pane, i) => {
-        for (const object of pane.objects) object.visible = i === column;
+    this.renderer.setScissorTest(this.panes > 1);
+    const { columns, rows } = this.grid;
+    for (let i = 0; i < this.panes; i++) {
+      const [column, row] = [i % columns, Math.floor(i / columns)];
+      const [left, right] = [column, column + 1].map((at) => Math.floor((at * width) / columns)) as [number, number];
+      const [top, bottom] = [row, row + 1].map((at) => Math.floor((at * height) / rows)) as [number, number];
+      this.shown.forEach((pane, other) => {
+        for (const object of pane.objects) object.visible = i === other;
       });
-      this.renderer.setViewport(left, 0, right - left, height);
-      if (this.columns > 1) this.renderer.setScissor(left, 0, right - left - 1, height);
+      this.renderer.setViewport(left, height - bottom, right - left, bottom - top);
+      if (this.panes > 1) this.renderer.setScissor(left, height - bottom, right - left - 1, bottom - top - 1);
       this.renderer.clear();
       this.renderer.render(this.scene, this.viewpoint.camera);
     }
-    for (const pane of this.panes) for (const object of pane.objects) object.visible = true;
+    for (const pane of this.shown) for (const object of pane.objects) object.visible = true;
     this.frames++;
     this.drawn.emit();
   }
 
   /** The ray under a point of the page. */
   rayAt(clientX: number, clientY: number): THREE.Ray {
-    const box = this.renderer.domElement.getBoundingClientRect();
-    const width = box.width / this.columns;
-    const x = ((clientX - box.left) % width) / width;
-    const y = (clientY - box.top) / box.height;
+    const { x, y, width, height } = this.paneAt(clientX, clientY);
     this.viewpoint.camera.updateMatrixWorld();
-    this.ray.setFromCamera(new THREE.Vector2(2 * x - 1, 1 - 2 * y), this.viewpoint.camera);
+    this.ray.setFromCamera(new THREE.Vector2((2 * x) / width - 1, 1 - (2 * y) / height), this.viewpoint.camera);
     return this.ray.ray;
   }
 
@@ -132,15 +170,14 @@ export class Stage {
   /** Look at a rectangle of the page, by its middle and its size [px]. */
   lookCloser(clientX: number, clientY: number, width: number, height: number): void {
     if (width < 4 || height < 4) return;
-    const box = this.renderer.domElement.getBoundingClientRect();
-    const { viewpoint } = this;
+    const { viewpoint, paneSize } = this;
     // The middle moves within the plane through the target that faces the eye.
     const facing = viewpoint.camera.getWorldDirection(new THREE.Vector3());
     const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(facing, viewpoint.target);
     const middle = this.rayAt(clientX, clientY).intersectPlane(plane, new THREE.Vector3());
     if (!middle) return;
     viewpoint.shift(middle.sub(viewpoint.target));
-    viewpoint.closer(Math.min(box.width / this.columns / width, box.height / height));
+    viewpoint.closer(Math.min(paneSize.width / width, paneSize.height / height));
     this.request();
   }
 
@@ -160,7 +197,8 @@ export class Stage {
       this.renderer.setPixelRatio(1);
       this.size = { width, height };
       this.renderer.setSize(width, height, false);
-      this.viewpoint.setAspect(width / this.columns / height);
+      this.grid = gridOf(this.panes, width / height);
+      this.viewpoint.setAspect(this.paneSize.width / this.paneSize.height);
       return await action(this.renderer.domElement);
     } finally {
       this.held = false;
@@ -174,9 +212,23 @@ export class Stage {
     if (!width || !height || this.held) return;
     this.size = { width, height };
     this.renderer.setSize(width, height);
-    this.viewpoint.setAspect(width / this.columns / height);
+    this.grid = gridOf(this.panes, width / height);
+    // The names of the panes are laid out by the style sheet.
+    this.element.parentElement?.style.setProperty("--columns", String(this.grid.columns));
+    this.viewpoint.setAspect(this.paneSize.width / this.paneSize.height);
     this.request();
   }
+}
+
+/** Divide an area of some aspect into panes that are as large as they can be, a little wider than high. */
+function gridOf(panes: number, aspect: number): { columns: number; rows: number } {
+  let best = { columns: 1, rows: panes, size: 0 };
+  for (let columns = 1; columns <= panes; columns++) {
+    const rows = Math.ceil(panes / columns);
+    const size = Math.min(aspect / columns / WIDER, 1 / rows);
+    if (size > best.size + 1e-9) best = { columns, rows, size };
+  }
+  return best;
 }
 
 /** Tell whether pictures are drawn by the processor, which smooth edges would slow down. */

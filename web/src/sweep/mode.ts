@@ -4,9 +4,12 @@ import { Cast } from "../replay/cast";
 import { displayPanel } from "../runs/display";
 import { type FolderEntry, getJson, type Listing } from "../server/api";
 import { ServerSource } from "../server/source";
-import { h, short } from "../shell/dom";
+import { h } from "../shell/dom";
 import type { View } from "../shell/link";
-import { Scatter, type Value } from "./scatter";
+import { Parallel } from "./parallel";
+import type { Value } from "./scale";
+import { Scatter } from "./scatter";
+import { RunTable, words } from "./table";
 
 /** A sweep as the server gives it: columns of equal length, a row for each result. */
 interface SweepTable {
@@ -20,10 +23,12 @@ type Choice = "x" | "y" | "color";
 const STATUS = "status";
 /** How runs ended that have a recording. */
 const RECORDED = ["completed", "diverged"];
-/** Rows of the table in the page; the plot has all. */
-const MOST_ROWS = 200;
+/** Identifies the table of all runs; keys of its rows have their folder before them. */
+const ALL = "all";
+/** Columns with an axis in the parallel coordinates. */
+const MOST_AXES = 7;
 
-/** Sweeps: results over what was varied, and from a point to its replay. */
+/** Results of sweeps, batches and of all runs over what was varied; from a row, a point or a line to its replay. */
 export class SweepMode implements Mode {
   readonly id = "sweep";
   readonly title = "Sweeps";
@@ -35,8 +40,9 @@ export class SweepMode implements Mode {
   private scatter: Scatter | null = null;
   private plots: ChannelPlots | null = null;
   private selected = -1;
+  private parallel: Parallel | null = null;
   private turn = 0;
-  private ascending = true;
+  private readonly rows = new RunTable(() => this.app.layout.stage);
   private stop: (() => void)[] = [];
   private readonly folders = h("select", { "aria-label": "Sweep" });
   private readonly choices: Record<Choice, HTMLSelectElement> = {
@@ -49,7 +55,6 @@ export class SweepMode implements Mode {
     y: h("input", { type: "checkbox", "aria-label": "logarithmic y" }),
   };
   private readonly count = h("p.empty");
-  private readonly rows = h("div.rows");
   private readonly details = h("div.details", { "aria-live": "polite" });
 
   constructor() {
@@ -70,10 +75,11 @@ export class SweepMode implements Mode {
     // A batch is a sweep of its cases; those with a sweep file come first.
     const several = folders.filter((folder) => folder.runs.length > 1);
     several.sort((a, b) => Number(b.sweep ?? false) - Number(a.sweep ?? false));
-    if (!several.length) {
-      left.append(h("p.empty", {}, "No sweeps yet: kinetarium sweep FILE.toml --out DIR in this folder."));
+    if (!folders.some((folder) => folder.runs.length)) {
+      left.append(h("p.empty", {}, "No runs yet: kinetarium sweep FILE.toml --out DIR in this folder."));
       return;
     }
+    several.push({ id: ALL, name: "all runs", runs: [] });
     this.folders.replaceChildren(...several.map(({ id, name }) => h("option", { value: id }, name)));
     const { x, y, color } = this.choices;
     const row = (name: string, ...fields: HTMLElement[]) =>
@@ -84,15 +90,16 @@ export class SweepMode implements Mode {
       row("y", y, h("label", {}, this.logs.y, " log")),
       row("colour", color),
       this.count,
-      this.rows,
+      this.rows.element,
     );
     this.stop.push(displayPanel(app, cast, app.layout.panel("left", "View")));
     const scatter = (this.scatter = new Scatter(app));
-    right.append(scatter.element, this.details);
+    const parallel = (this.parallel = new Parallel(app));
+    right.append(scatter.element, parallel.element, this.details);
     const plots = (this.plots = new ChannelPlots(app, cast, app.layout.panel("right", "Plots")));
     this.stop.push(
-      scatter.picked.on((at) => void app.guarded(() => this.pick(at))),
-      () => scatter.dispose(),
+      ...[scatter, parallel, this.rows].map((part) => part.picked.on((at) => void app.guarded(() => this.pick(at)))),
+      ...[scatter, parallel, this.rows].map((part) => () => part.dispose()),
       () => plots.dispose(),
       app.live.message.on((message) => {
         if (message.type === "runs") void app.guarded(() => this.open(this.folders.value));
@@ -131,7 +138,7 @@ export class SweepMode implements Mode {
   leave(): void {
     for (const stop of this.stop.splice(0)) stop();
     this.cast?.clear();
-    this.cast = this.scatter = this.folder = this.plots = null;
+    this.cast = this.scatter = this.parallel = this.plots = this.folder = null;
     this.selected = -1;
     this.details.replaceChildren();
   }
@@ -142,6 +149,7 @@ export class SweepMode implements Mode {
     return {
       rows: this.length,
       key: this.value("key", this.selected),
+      lines: (this.parallel?.lines ?? []).slice(0, 100).map((line) => line.map((at) => at && this.parallel!.place(at))),
       points: places.slice(0, 100).map((at) => (at && box ? [box.left + at[0], box.top + at[1]] : null)),
     };
   }
@@ -159,7 +167,7 @@ export class SweepMode implements Mode {
     const again = id === this.folder?.id;
     const key = this.value("key", this.selected);
     const listed = folders ?? (await getJson<Listing>("api/runs")).folders;
-    const folder = listed.find((one) => one.id === id);
+    const folder = id === ALL ? { id, name: "all runs", runs: [] } : listed.find((one) => one.id === id);
     if (!folder) return;
     const table = await getJson<SweepTable>(`api/sweeps/${id}`);
     if (this.app.mode !== this) return;
@@ -195,57 +203,35 @@ export class SweepMode implements Mode {
       const name = this.choices[choice].value;
       return { name, values: this.table.columns[name] ?? [], log };
     };
-    this.scatter?.show(column("x", this.logs.x.checked), column("y", this.logs.y.checked), column("color"));
+    const [x, y] = [column("x", this.logs.x.checked), column("y", this.logs.y.checked)];
+    // A run of another study has no such result; that is no failure, which would be marked on the axis.
+    const states = this.table.columns[STATUS] ?? [];
+    x.values = x.values.map((value, row) => ((y.values[row] ?? null) === null && RECORDED.includes(String(states[row])) ? null : value));
+    this.scatter?.show(x, y, column("color"));
     this.scatter?.select(this.selected);
-    this.list();
-  }
-
-  /** List the rows by their y, the first ones only. */
-  private list(): void {
-    const { x, y, color } = this.choices;
-    const names = [...new Set([x.value, y.value, color.value])];
-    const values = this.table.columns[y.value] ?? [];
-    const order = values.map((_, row) => row).sort((a, b) => {
-      const sign = compared(values[a] ?? null, values[b] ?? null);
-      return this.ascending ? sign : -sign;
-    });
+    const paint = this.scatter?.paint ?? (() => "");
+    const names = (["x", "y", "color"] as const).map((choice) => this.choices[choice].value);
+    this.rows.show(this.table.columns, [...new Set(names)], paint);
+    this.rows.select(this.selected);
+    this.parallel?.show(this.axes().map((name) => ({ name, values: this.table.columns[name] ?? [] })), paint);
+    this.parallel?.select(this.selected);
     const failed = (this.table.columns[STATUS] ?? []).filter((status) => status !== "completed").length;
-    const several = this.length > MOST_ROWS ? `, ${MOST_ROWS} listed` : "";
-    this.count.textContent = `${this.length} results${several}, ${failed} not completed`;
-    const turn = h("button.chip", {
-      title: "Sort by y, the other way",
-      onclick: () => {
-        this.ascending = !this.ascending;
-        this.list();
-      },
-    }, this.ascending ? "▲" : "▼");
-    this.rows.replaceChildren(
-      h("table.sweep", {},
-        h("tr", {}, ...names.map((name) => h("th", {}, name)), h("th", {}, turn)),
-        ...order.slice(0, MOST_ROWS).map((row) => this.row(row, names)),
-      ),
-    );
+    this.count.textContent = `${this.length} results, ${failed} not completed`;
   }
 
-  private row(row: number, names: string[]): HTMLElement {
-    const open = () => void this.app.guarded(() => this.pick(row));
-    return h(
-      "tr",
-      {
-        "aria-selected": row === this.selected,
-        "data-status": this.value(STATUS, row),
-        title: this.value(STATUS, row),
-      },
-      ...names.map((name) => h("td", {}, words(this.value(name, row)))),
-      h("td", {}, h("button.chip", { title: "Show its replay", onclick: open }, "▶")),
-    );
+  /** The columns of the parallel coordinates: what was varied, then what was chosen, then other results that differ. */
+  private axes(): string[] {
+    const { axes, results, columns } = this.table;
+    const { x, y, color } = this.choices;
+    const differs = (name: string) => new Set(columns[name]!.filter((value) => value !== null)).size > 1;
+    const names = [...axes.filter(differs), x.value, color.value, y.value, ...results.filter(differs)];
+    return [...new Set(names)].filter((name) => name in columns).slice(0, MOST_AXES);
   }
 
   /** Show a case: its values, and its replay if it has one. */
   private async pick(row: number): Promise<void> {
     this.selected = row;
-    this.scatter?.select(row);
-    this.list();
+    for (const part of [this.scatter, this.parallel, this.rows]) part?.select(row);
     this.clear();
     const { axes, results } = this.table;
     const facts = [...axes, ...results].filter((name) => this.value(name, row) !== null);
@@ -262,8 +248,10 @@ export class SweepMode implements Mode {
       return;
     }
     const { turn, cast } = this;
-    const key = encodeURIComponent(String(this.value("key", row)));
-    const added = await cast!.add(new ServerSource(`api/replay/${this.folder!.id}/${key}`));
+    const key = String(this.value("key", row));
+    const cut = this.folder!.id === ALL ? key.indexOf("/") : -1;
+    const folder = cut < 0 ? this.folder!.id : key.slice(0, cut);
+    const added = await cast!.add(new ServerSource(`api/replay/${folder}/${encodeURIComponent(key.slice(cut + 1))}`));
     // Another point may have been chosen meanwhile.
     if (turn !== this.turn) cast!.remove(added);
   }
@@ -273,14 +261,4 @@ export class SweepMode implements Mode {
     this.details.replaceChildren();
     for (const actor of [...(this.cast?.actors ?? [])]) this.cast?.remove(actor);
   }
-}
-
-function words(value: Value): string {
-  return typeof value === "number" ? short(value) : String(value ?? "–");
-}
-
-/** Compare two values of a column; rows without one come last. */
-function compared(a: Value, b: Value): number {
-  if (a === null || b === null) return Number(a === null) - Number(b === null);
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
 }

@@ -1,17 +1,8 @@
 import type { App } from "../app";
-import { h, short } from "../shell/dom";
+import { h } from "../shell/dom";
 import { Event } from "../shell/events";
 import { SEQUENTIAL } from "../shell/palette";
-
-export type Value = number | string | boolean | null;
-
-/** What a scatter plot shows of a table: a value for each row, and the name of the column. */
-export interface Dimension {
-  name: string;
-  values: Value[];
-  /** Numbers by their logarithms, if all are positive. */
-  log?: boolean;
-}
+import { clipped, type Dimension, Scale } from "./scale";
 
 const HEIGHT = 300;
 const LEFT = 58;
@@ -20,59 +11,6 @@ const MARGIN = 14;
 /** How near a click must be to a point [px]. */
 const NEAR = 10;
 const RADIUS = 3.5;
-/** Room before the first and after the last value, as a part of their range. */
-const EDGE = 0.04;
-
-/** Places the values of a column between 0 and 1: numbers by size, others in alphabetical order. */
-class Scale {
-  /** The values of a column that is not of numbers. */
-  readonly names: string[] | null;
-  private readonly log: boolean;
-  private readonly low: number;
-  private readonly high: number;
-
-  constructor(dimension: Dimension) {
-    const given = dimension.values.filter((value) => value !== null);
-    const numbers = given.filter((value) => typeof value === "number");
-    this.names = numbers.length === given.length ? null : [...new Set(given.map(String))].sort();
-    this.log = Boolean(dimension.log) && numbers.every((value) => value > 0);
-    const ends = this.names ? [0, this.names.length - 1] : numbers.map((value) => this.number(value));
-    // Not Math.min(...ends): a long table has more rows than a function takes arguments.
-    const low = ends.reduce((a, b) => Math.min(a, b), Infinity);
-    const high = ends.reduce((a, b) => Math.max(a, b), -Infinity);
-    const pad = high > low ? EDGE * (high - low) : 0.5;
-    [this.low, this.high] = ends.length ? [low - pad, high + pad] : [0, 1];
-  }
-
-  /** The place of a value; NaN without one. */
-  at(value: Value): number {
-    if (value === null) return NaN;
-    const number = this.names ? this.names.indexOf(String(value)) : this.number(Number(value));
-    return (number - this.low) / (this.high - this.low);
-  }
-
-  ticks(): { at: number; text: string }[] {
-    const { names, low, high } = this;
-    if (names) {
-      const step = Math.ceil(names.length / 8);
-      return names.filter((_, i) => i % step === 0).map((name) => ({ at: this.at(name), text: name }));
-    }
-    const rough = (high - low) / 5;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
-    const found = [];
-    for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; i++) {
-      const value = this.log ? 10 ** (i * step) : i * step;
-      found.push({ at: (i * step - low) / (high - low), text: short(value, 3) });
-    }
-    return found;
-  }
-
-  private number(value: number): number {
-    return this.log ? Math.log10(value) : value;
-  }
-}
-
 /** Points of a table over two of its columns, coloured by a third; a click chooses a row. */
 export class Scatter {
   /** The row that was clicked. */
@@ -80,6 +18,8 @@ export class Scatter {
   readonly element = h("div.scatter");
   /** Where each row is drawn [px]; null if it has no value for x. */
   places: ([number, number] | null)[] = [];
+  /** Gives the colour of a row. */
+  paint: (row: number) => string = () => "";
   private readonly canvas = h("canvas", { role: "img" });
   private readonly legend = h("div.entries");
   private readonly stop: (() => void)[];
@@ -141,7 +81,7 @@ export class Scatter {
     const [w, t] = [width - LEFT - MARGIN, HEIGHT - BOTTOM - 2 * MARGIN];
     const at = (u: number, v: number): [number, number] => [LEFT + u * w, 2 * MARGIN + (1 - v) * t];
     this.axes(pen, across, up, at);
-    const paint = this.painter(color);
+    const paint = (this.paint = this.painter(color));
     this.places = x.values.map((value, row) => {
       const [u, v] = [across.at(value), up.at(y.values[row] ?? null)];
       // A case without a result, for it failed, lies on the axis.
@@ -207,7 +147,7 @@ export class Scatter {
     };
     const { theme } = this.app;
     if (names) {
-      this.legend.replaceChildren(...names.slice(0, 16).map((name, i) => entry(name, theme.series(i))));
+      this.legend.replaceChildren(...names.map((name, i) => entry(name, theme.series(i))));
       return (row) => {
         const value = color.values[row] ?? null;
         return value === null ? theme.color("soft") : theme.series(names.indexOf(String(value)));
@@ -228,8 +168,4 @@ function cross(pen: CanvasRenderingContext2D, [x, y]: [number, number]): void {
     pen.moveTo(x - RADIUS, y - side * RADIUS);
     pen.lineTo(x + RADIUS, y + side * RADIUS);
   }
-}
-
-function clipped(text: string): string {
-  return text.length > 9 ? `${text.slice(0, 8)}…` : text;
 }

@@ -1,9 +1,16 @@
 import { Event } from "../shell/events";
 
+/** What a named time is: the start of a phase, or something that happens. */
+export type TimeKind = "phase" | "contact" | "slip" | "warning" | "divergence";
+
 /** A time with a name [s]. */
 export interface NamedTime {
   readonly name: string;
   readonly time: number;
+  /** A phase if it is not said. */
+  readonly kind?: TimeKind;
+  /** The colour of the run it belongs to, if there are several. */
+  readonly color?: string;
 }
 
 /** The time that is shown [s]: set, played, stepped. */
@@ -42,9 +49,20 @@ export class Clock {
     this.changed.emit();
   }
 
-  /** The last marker that has passed, if any. */
+  /** The phase that has begun last, if any. */
   get marker(): NamedTime | undefined {
-    return this.markers[after(this.markers.map((each) => each.time), this.time + 1e-9) - 1];
+    const phases = this.markers.filter(isPhase);
+    return phases[after(phases.map((each) => each.time), this.time + 1e-9) - 1];
+  }
+
+  /** Go to the next named time, or the one before. */
+  jump(direction: 1 | -1): void {
+    const times = this.markers.map(({ time }) => time).sort((a, b) => a - b);
+    const near = 1e-9 * Math.max(1, Math.abs(this.end));
+    const found = direction > 0 ? times.find((time) => time > this.time + near) : times.findLast((time) => time < this.time - near);
+    if (found === undefined) return;
+    this.playing = false;
+    this.set(found);
   }
 
   set(time: number): void {
@@ -101,6 +119,10 @@ export class Clock {
     this.time = time;
     this.changed.emit();
   }
+}
+
+export function isPhase({ kind }: NamedTime): boolean {
+  return (kind ?? "phase") === "phase";
 }
 
 /** Count the values that are not above a limit, in an array that rises. */

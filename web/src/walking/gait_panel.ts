@@ -28,10 +28,10 @@ export class GaitPanel {
       ),
       fields.choice({ label: "timing", title: "When the body moves within a cycle", get: (plan) => plan.timing, set: (timing) => ({ timing }) as Partial<Plan>,
         options: [["two-phase", "two-phase: half moves"], ["paper", "as in the paper: one move"]] }),
-      fields.choice({ label: "leg order", title: "The order in which the legs swing: the best of all 24, or a row of the paper's Table 1",
-        get: (plan) => (plan.order.length ? (row(plan) ?? "other") : "auto"),
-        set: (value, plan) => ({ order: value === "auto" ? [] : (TABLE_1[Number(value)] ?? plan.order) }),
-        options: [["auto", "auto: best of all 24"], ...rows, ["other", "another order"]] }),
+      fields.choice({ label: "leg order", title: "The order in which the legs swing: the best of all 24, by the direction of each cycle, or a row of the paper's Table 1",
+        get: (plan) => (plan.by_region ? "regions" : plan.order.length ? (row(plan) ?? "other") : "auto"),
+        set: (value, plan) => ({ by_region: value === "regions", order: value === "regions" ? [] : value === "auto" ? [] : (TABLE_1[Number(value)] ?? plan.order) }),
+        options: [["auto", "auto: best of all 24"], ["regions", "Table 1 by direction"], ...rows, ["other", "another order"]] }),
     );
   }
 

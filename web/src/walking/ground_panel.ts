@@ -8,6 +8,7 @@ const WIDE = 500;
 const GROUNDS: Record<string, Terrain> = {
   level: LEVEL,
   slope: { ...LEVEL, slope_deg: 6, slope_from: 30 },
+  downhill: { ...LEVEL, slope_deg: -6, slope_from: 95 },
   steps: {
     ...LEVEL,
     steps: [
@@ -34,8 +35,8 @@ export class GroundPanel {
     this.element = h("div", {},
       h("div.buttons", {}, ...grounds, h("button", { title: "Add a block to the ground", onclick: add }, "add step")),
       h("div.fields", {},
-        fields.number({ label: "slope", title: "Angle of the slope along x", unit: "°", get: (plan) => plan.terrain.slope_deg, set: (slope_deg, plan) => terrain(plan, { slope_deg }) }),
-        fields.number({ label: "from x", title: "Start of the slope along x", step: 5, get: (plan) => plan.terrain.slope_from, set: (slope_from, plan) => terrain(plan, { slope_from }) }),
+        fields.number({ label: "slope", title: "Angle of the slope along x: uphill from where it starts, or, if negative, downhill to there", unit: "°", get: (plan) => plan.terrain.slope_deg, set: (slope_deg, plan) => terrain(plan, { slope_deg }) }),
+        fields.number({ label: "from x", title: "Where an uphill slope starts along x, and a downhill one ends", step: 5, get: (plan) => plan.terrain.slope_from, set: (slope_from, plan) => terrain(plan, { slope_from }) }),
         fields.number({ label: "clear", title: "Least distance of a foot from the edge of a block", get: (plan) => plan.terrain.clearance, set: (clearance, plan) => terrain(plan, { clearance }) }),
       ),
       this.rows,

@@ -1,5 +1,6 @@
 import type { App } from "../app";
 import { Plot } from "../plots/plot";
+import { TimeWindow } from "../plots/time_window";
 import { h } from "../shell/dom";
 import { LEG_NAMES } from "./plan";
 import type { Troupe } from "./troupe";
@@ -19,6 +20,7 @@ export class JointWindow {
   private drawn: Plot[] = [];
   private cells: HTMLElement[][] = [];
   private waiting = 0;
+  private readonly window = new TimeWindow();
   private readonly stop: (() => void)[];
 
   /** @param busy Tells whether plots should wait, as the walk is about to change again. */
@@ -32,6 +34,7 @@ export class JointWindow {
       troupe.changed.on(() => this.renew()),
       app.theme.changed.on(() => this.renew()),
       app.stage.drawn.on(() => this.tell()),
+      troupe.picked.on(() => this.mark()),
     ];
   }
 
@@ -45,16 +48,24 @@ export class JointWindow {
     const { walker } = this.troupe;
     if (!walker) return this.clear();
     const turning = walker.facts.kind === "ttr";
-    const head = ["leg", "h_x", turning ? "ω [°]" : "h_y", "v_z", ""].map((name) => h("th", {}, name));
+    const names = ["leg", "h_x", turning ? "ω [°]" : "h_y", "v_z", "thigh [°]", "shank [°]", "hinge [°]", ""];
+    const head = names.map((name) => h("th", {}, name));
     const rows = LEG_NAMES.map((name, leg) => {
-      const cells = [0, 1, 2, 3].map(() => h("td"));
+      const cells = names.slice(1).map(() => h("td"));
       this.cells[leg] = cells;
-      return h("tr", { title: name }, h("th", {}, h(`i.swatch.leg${leg + 1}`), leg + 1, h("small", {}, name)), ...cells);
+      const choose = () => this.troupe.chooseLeg(this.troupe.leg === leg + 1 ? 0 : leg + 1);
+      return h("tr", { title: name, "data-leg": leg + 1, onclick: choose }, h("th", {}, h(`i.swatch.leg${leg + 1}`), leg + 1, h("small", {}, name)), ...cells);
     });
     this.table.replaceChildren(h("tr", {}, ...head), ...rows);
+    this.mark();
     this.tell();
     clearTimeout(this.waiting);
     this.waiting = window.setTimeout(() => (this.busy() ? this.renew() : this.plot(walker)), QUIET);
+  }
+
+  /** Mark the leg that is worked on. */
+  private mark(): void {
+    [...this.table.rows].slice(1).forEach((row, i) => row.setAttribute("aria-selected", String(i + 1 === this.troupe.leg)));
   }
 
   private clear(): void {
@@ -69,13 +80,14 @@ export class JointWindow {
     const { walker } = this.troupe;
     if (!walker || !this.cells.length) return;
     const { frames, kind } = walker.facts;
-    const { joints, support } = walker.numbers;
+    const { joints, angles, support } = walker.numbers;
     const frame = this.troupe.frame;
     this.cells.forEach((cells, leg) => {
       const value = (column: number) => joints[(3 * leg + column) * frames + frame]!;
       const shown = [value(0), value(1) * (kind === "ttr" ? DEGREES : 1), value(2)];
-      shown.forEach((number, i) => write(cells[i]!, fixed(number)));
-      write(cells[3]!, support[leg * frames + frame]! > 0.5 ? "stands" : "swings");
+      for (const column of [0, 1, 2]) shown.push(angles[(3 * leg + column) * frames + frame]!);
+      shown.forEach((number, i) => write(cells[i]!, i < 3 ? fixed(number) : number.toFixed(1).replace(/^-0\.0$/, "0.0")));
+      write(cells[6]!, support[leg * frames + frame]! > 0.5 ? "stands" : "swings");
     });
   }
 
@@ -92,11 +104,18 @@ export class JointWindow {
         values: column(walker.numbers.joints, 3 * leg + index).map((value) => value * factor),
         color: legColor(app, leg),
       }));
+    const angle = (name: string, index: number) => () =>
+      new Plot(app, `angle of the ${name} [°]`, LEG_NAMES.map((leg, i) => ({
+        name: `${i + 1} ${leg}`, time, values: column(walker.numbers.angles, 3 * i + index), color: legColor(app, i),
+      })), this.window);
     const quantities: Record<string, () => Plot> = {
-      h_x: () => new Plot(app, "h_x [unit]", drive(0)),
-      [turning ? "omega" : "h_y"]: () => new Plot(app, turning ? "ω [°]" : "h_y [unit]", drive(1, turning ? DEGREES : 1)),
-      v_z: () => new Plot(app, "v_z [unit]", drive(2)),
-      margin: () => new Plot(app, "stability margin [unit]", [{ name: "margin", time, values: walker.numbers.margin, color: app.theme.color("ink") }]),
+      h_x: () => new Plot(app, "h_x [unit]", drive(0), this.window),
+      [turning ? "omega" : "h_y"]: () => new Plot(app, turning ? "ω [°]" : "h_y [unit]", drive(1, turning ? DEGREES : 1), this.window),
+      v_z: () => new Plot(app, "v_z [unit]", drive(2), this.window),
+      margin: () => new Plot(app, "stability margin [unit]", [{ name: "margin", time, values: walker.numbers.margin, color: app.theme.color("ink") }], this.window),
+      thigh: angle("thigh and its parallel bar", 0),
+      shank: angle("crank and shank", 1),
+      hinge: angle("hinge", 2),
     };
     for (const plot of this.drawn.splice(0)) plot.dispose();
     this.drawn = Object.entries(quantities).filter(([name]) => this.shown.has(name)).map(([, make]) => make());

@@ -54,14 +54,26 @@ export class LinkEditor {
     );
     this.element.addEventListener("toggle", () => this.mark());
     fields.follow(() => this.show());
-    this.stop = troupe.changed.on(() => {
+    const renew = () => {
       this.show();
       this.mark();
-    });
+    };
+    const stops = [troupe.changed.on(renew), troupe.picked.on(renew)];
+    this.stop = () => stops.forEach((stop) => stop());
   }
 
   dispose(): void {
     this.stop();
+  }
+
+  /** Edit a link by its name, such as that of one that was clicked. */
+  choose(name: string): void {
+    const index = this.shapes.findIndex((shape) => shape.name === name);
+    if (index < 0) return;
+    this.index = index;
+    (this.element as HTMLDetailsElement).open = true;
+    this.show();
+    this.mark();
   }
 
   private get shapes(): LinkShape[] {
@@ -118,9 +130,11 @@ export class LinkEditor {
     const name = this.shapes[this.index]?.name;
     for (const { actor } of this.troupe.walkers) {
       for (const part of actor.object.children) {
-        if (part.name === "body" || /^leg[234]\//.test(part.name)) part.visible = !single;
+        const [owner] = part.name.split("/");
+        if (part.name === "body" || /^leg[1-4]\//.test(part.name)) part.visible = !single || owner === `leg${this.troupe.leg || 1}`;
         const mesh = part.children[0];
-        if (!open || !name || !part.name.endsWith(`/${name}`) || !(mesh instanceof THREE.Mesh)) continue;
+        const marked = open ? Boolean(name) && part.name.endsWith(`/${name}`) : this.troupe.leg > 0 && owner === `leg${this.troupe.leg}`;
+        if (!marked || !(mesh instanceof THREE.Mesh)) continue;
         const material = new THREE.LineBasicMaterial({ color: 0xffb000, depthTest: false });
         const lines = new THREE.LineSegments(new THREE.EdgesGeometry(mesh.geometry), material);
         lines.renderOrder = 3;

@@ -4,6 +4,7 @@ import { Fields } from "./fields";
 import type { PathTool } from "./path_tool";
 import { type Plan, type Point, PRESETS } from "./plan";
 import type { Planner } from "./planner";
+import { SegmentList } from "./segment_list";
 
 /** The path: presets, waypoints, what is drawn through them, and what the heading does. */
 export class PathPanel {
@@ -11,10 +12,12 @@ export class PathPanel {
   private readonly fields: Fields;
   private readonly rows = h("div.waypoints");
   private readonly hint = h("p.empty");
+  private readonly segments: SegmentList;
 
   /**
    * @param moved Told when another path was chosen, which may lie elsewhere.
    * @param load Asks for a file.
+   * @param end Gives where the body is in the end, and its heading [unit, rad].
    */
   constructor(
     app: App,
@@ -22,6 +25,7 @@ export class PathPanel {
     private readonly tool: PathTool,
     moved: () => void,
     load: () => void,
+    end: () => [x: number, y: number, heading: number],
   ) {
     const fields = (this.fields = new Fields(planner));
     const presets = Object.entries(PRESETS).map(([name, preset]) =>
@@ -47,7 +51,12 @@ export class PathPanel {
         fields.number({ label: "spin by", title: "Angle of a spin, positive to the left", unit: "°", step: 15, get: (plan) => plan.spin_deg, set: set("spin_deg") }),
       ),
     );
-    fields.follow(() => this.show());
+    this.segments = new SegmentList(planner, end);
+    this.element.append(this.segments.element);
+    fields.follow(() => {
+      this.show();
+      this.segments.show();
+    });
   }
 
   dispose(): void {

@@ -70,6 +70,11 @@ export class PathTool {
     this.object.removeFromParent();
   }
 
+  /** Whether clicks are for waypoints. */
+  get busy(): boolean {
+    return this.pen || this.held >= 0;
+  }
+
   setPen(pen: boolean): void {
     this.pen = pen;
     this.button.setAttribute("aria-pressed", String(pen));
@@ -80,7 +85,7 @@ export class PathTool {
   /** Start an empty path. */
   restart(): void {
     const { planner } = this;
-    void planner.edit({ waypoints: [], heading: planner.plan.heading === "spin" ? "turn" : planner.plan.heading });
+    void planner.edit({ waypoints: [], segments: [], heading: planner.plan.heading === "spin" ? "turn" : planner.plan.heading });
     this.setPen(true);
   }
 
@@ -99,15 +104,13 @@ export class PathTool {
   /** The waypoint under the mouse; -1 for none. */
   private at(event: PointerEvent): number {
     const { stage } = this.app;
-    const box = stage.renderer.domElement.getBoundingClientRect();
-    const width = box.width / stage.columns;
-    const [mx, my] = [(event.clientX - box.left) % width, event.clientY - box.top];
+    const { x: mx, y: my, width, height } = stage.paneAt(event.clientX, event.clientY);
     let found = -1;
     let nearest = NEAR;
     stage.viewpoint.camera.updateMatrixWorld();
     this.planner.plan.waypoints.forEach((point, i) => {
       const seen = this.onGround(point).project(stage.viewpoint.camera);
-      const distance = Math.hypot(((seen.x + 1) / 2) * width - mx, ((1 - seen.y) / 2) * box.height - my);
+      const distance = Math.hypot(((seen.x + 1) / 2) * width - mx, ((1 - seen.y) / 2) * height - my);
       if (seen.z < 1 && distance < nearest) [found, nearest] = [i, distance];
     });
     return found;
@@ -189,7 +192,7 @@ export class PathTool {
   /** Keep the discs one size on the page, in both projections. */
   private scale(): void {
     const { camera } = this.app.stage.viewpoint;
-    const size = this.app.stage.columns > 1 ? DISC / 2 : DISC;
+    const size = this.app.stage.panes > 1 ? DISC / 2 : DISC;
     const half = camera instanceof THREE.PerspectiveCamera ? Math.tan(THREE.MathUtils.degToRad(camera.fov / 2)) : camera.top / camera.zoom;
     for (const sprite of this.handles.children) sprite.scale.setScalar(size * half);
   }
@@ -203,7 +206,8 @@ export class PathTool {
       sprite.renderOrder = 5;
       this.handles.add(sprite);
     });
-    this.lay(this.polygon, plan.heading === "spin" ? [] : plan.waypoints);
+    const first = plan.heading === "spin" ? plan.waypoints.slice(0, 1) : plan.waypoints;
+    this.lay(this.polygon, [...first, ...(plan.segments ?? []).flatMap(({ waypoints }) => waypoints)]);
     this.app.stage.request();
   }
 

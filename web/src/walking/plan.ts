@@ -70,19 +70,33 @@ export interface Terrain {
   map?: HeightMap | null;
 }
 
+export type Heading = "turn" | "crab" | "spin";
+
+/** A further part of the path, which begins where the one before ends. */
+export interface Segment {
+  heading: Heading;
+  /** After the point at which it begins; none for a spin. */
+  waypoints: Point[];
+  curve: "spline" | "bezier";
+  spin_deg: number;
+}
+
 export interface Plan {
   machine: Machine;
   waypoints: Point[];
   curve: "spline" | "bezier";
-  heading: "turn" | "crab" | "spin";
+  heading: Heading;
   heading_deg: number;
   spin_deg: number;
+  segments: Segment[];
   stride: number;
   lift: number;
   sway: number;
   timing: "paper" | "two-phase";
   /** Empty for the best of all. */
   order: number[];
+  /** Whether each cycle has the order of Table 1 for its direction. */
+  by_region: boolean;
   frames_per_step: number;
   step_time: number;
   terrain: Terrain;
@@ -103,6 +117,8 @@ export interface Facts {
   frames: number;
   order: number[];
   table1_row: number;
+  /** The row of Table 1 of each cycle, if orders follow the direction. */
+  rows: number[];
   stride: number;
   way: number;
   min_margin: number;
@@ -121,16 +137,27 @@ export interface Facts {
   markers: [x: number, y: number, heading: number][];
   warnings: WalkWarning[];
   warning_count: number;
+  /** The change of the plan that leaves no warning of a kind, where one was tried. */
+  cures?: Record<string, Partial<Plan>>;
   /** Parts that are in the body or in another leg, from frame to frame. */
   interference: [part: string, first: number, last: number][];
 }
 
 /** Paths to begin with. */
-export const PRESETS: Record<string, Pick<Plan, "waypoints" | "heading">> = {
-  straight: { waypoints: [[0, 0], [128, 0]], heading: "turn" },
-  curve: { waypoints: [[0, 0], [135, 20], [265, 80], [360, 180]], heading: "turn" },
-  side: { waypoints: [[0, 0], [0, 64]], heading: "crab" },
-  spin: { waypoints: [[0, 0]], heading: "spin" },
+export const PRESETS: Record<string, Pick<Plan, "waypoints" | "heading" | "segments">> = {
+  straight: { waypoints: [[0, 0], [128, 0]], heading: "turn", segments: [] },
+  curve: { waypoints: [[0, 0], [135, 20], [265, 80], [360, 180]], heading: "turn", segments: [] },
+  side: { waypoints: [[0, 0], [0, 64]], heading: "crab", segments: [] },
+  spin: { waypoints: [[0, 0]], heading: "spin", segments: [] },
+  mixed: {
+    waypoints: [[0, 0], [80, 0]],
+    heading: "turn",
+    segments: [
+      { heading: "crab", waypoints: [[80, 48]], curve: "spline", spin_deg: 90 },
+      { heading: "spin", waypoints: [], curve: "spline", spin_deg: 90 },
+      { heading: "turn", waypoints: [[80, 112]], curve: "spline", spin_deg: 90 },
+    ],
+  },
 };
 
 /** How many waypoints a plan needs before it can be walked. */

@@ -1,12 +1,12 @@
 import * as THREE from "three";
-import { groundHeight } from "./ground";
-import { type Terrain, UNIT } from "./plan";
+import { UNIT } from "./plan";
 import type { Numbers } from "./walker";
 
 type Vector = [x: number, y: number];
 
 /** How high over the ground things are drawn, so that they are seen [m]. */
 const ABOVE = 0.003;
+const MOST_FEET = 16;
 const GOOD = 0x0a9d68;
 const BAD = 0xd0342c;
 
@@ -60,8 +60,8 @@ export class Support {
   margin = 0;
   /** The corners of the support polygon, each where its foot stands [m]. */
   corners: [x: number, y: number, z: number][] = [];
-  private readonly area = geometry(4);
-  private readonly edge = geometry(8);
+  private readonly area = geometry(MOST_FEET);
+  private readonly edge = geometry(2 * MOST_FEET);
   private readonly reach = geometry(2);
   private readonly plumb = geometry(2);
   private readonly center: THREE.Mesh;
@@ -70,12 +70,13 @@ export class Support {
   });
   private readonly ink = new THREE.LineBasicMaterial();
 
+  /** @param ground Gives the height of the ground [m]; where it is not known, the feet tell it. */
   constructor(
-    private readonly numbers: Numbers,
+    private readonly numbers: Pick<Numbers, "feet" | "support" | "com">,
     private readonly frames: number,
-    private readonly terrain: Terrain,
+    private readonly ground?: (x: number, y: number) => number,
   ) {
-    this.area.setIndex([0, 1, 2, 0, 2, 3]);
+    this.area.setIndex(Array.from({ length: MOST_FEET - 2 }, (_, i) => [0, i + 1, i + 2]).flat());
     this.center = new THREE.Mesh(quarteredDisc(1.6 * UNIT), new THREE.MeshBasicMaterial({ vertexColors: true, depthTest: false, side: THREE.DoubleSide }));
     this.center.renderOrder = 2;
     this.object.add(
@@ -97,7 +98,7 @@ export class Support {
     };
     const feet: Vector[] = [];
     const heights = new Map<Vector, number>();
-    for (let leg = 0; leg < 4; leg++) {
+    for (let leg = 0; leg < numbers.support.length / frames; leg++) {
       if (numbers.support[leg * frames + frame]! < 0.5) continue;
       feet.push([value(numbers.feet, 3 * leg), value(numbers.feet, 3 * leg + 1)]);
       heights.set(feet.at(-1)!, value(numbers.feet, 3 * leg + 2));
@@ -116,7 +117,8 @@ export class Support {
     this.area.setDrawRange(0, Math.max(0, 3 * (hull.length - 2)));
     place(this.edge, raised.flatMap((from, i) => [from, corner(i + 1)]));
     this.edge.setDrawRange(0, 2 * hull.length);
-    const z = groundHeight(this.terrain, x / UNIT, y / UNIT) * UNIT + ABOVE;
+    const mean = raised.reduce((sum, [, , at]) => sum + at, 0) / Math.max(1, raised.length);
+    const z = this.ground ? this.ground(x, y) + ABOVE : mean;
     const { edge, part: along } = nearest;
     const [from, to] = raised.length ? [corner(edge)[2], corner(edge + 1)[2]] : [z, z];
     place(this.reach, [[x, y, z], [...nearest.point, from + along * (to - from)]]);

@@ -4,6 +4,7 @@ import { Actor } from "../replay/actor";
 import { Cast } from "../replay/cast";
 import { ReplayFile } from "../replay/replay_file";
 import { Event } from "../shell/events";
+import { groundHeight } from "./ground";
 import { Markers } from "./markers";
 import { type Plan, UNIT } from "./plan";
 import type { PlannedWalk } from "./planner";
@@ -17,7 +18,7 @@ const RAISED = new THREE.Vector3(0, 0, 0.7);
 /** What a machine needs around the middle of its body, by its height: on the ground, and above. */
 const CORNERS = [[-0.7, -0.7, 0], [0.7, -0.7, 0], [0.7, 0.7, 0], [-0.7, 0.7, 0], [0, 0, 1.1]] as const;
 const SIDE = new THREE.Vector3(0.4, -1, 0.25);
-const CHANNELS = ["joints", "margin", "com", "feet", "support"] as const;
+const CHANNELS = ["joints", "angles", "margin", "com", "feet", "support"] as const;
 
 /** The machines that walk: one, or several side by side. */
 export class Troupe {
@@ -25,10 +26,14 @@ export class Troupe {
   walkers: Walker[] = [];
   /** Which of them the windows tell of. */
   chosen = 0;
+  /** The leg that is worked on, 1 to 4; 0 for none. */
+  leg = 0;
   showSupport = true;
   showMarkers = true;
   /** Other walks are on the stage, or another is chosen. */
   readonly changed = new Event();
+  /** Another leg is chosen. */
+  readonly picked = new Event();
   private readonly stop: () => void;
   private turn = 0;
   /** Whether the eye was turned away from where the user had it. */
@@ -89,7 +94,7 @@ export class Troupe {
   look(): void {
     const { stage } = this.app;
     this.cast.frame();
-    const narrow = stage.columns > 1;
+    const { narrow } = stage;
     if (narrow) this.lookAlong();
     else if (this.turned) {
       const box = new THREE.Box3();
@@ -100,11 +105,29 @@ export class Troupe {
     stage.request();
   }
 
+  /** Choose the leg that is worked on; 0 for none. */
+  chooseLeg(leg: number): void {
+    this.leg = leg;
+    this.picked.emit();
+    this.app.stage.request();
+  }
+
+  /** Find the part of a machine under a point of the page. */
+  partAt(clientX: number, clientY: number): string {
+    const ray = new THREE.Raycaster();
+    ray.ray.copy(this.app.stage.rayAt(clientX, clientY));
+    const pane = this.app.stage.paneIndexAt(clientX, clientY);
+    const beside = this.app.stage.panes > 1;
+    const seen = this.walkers.filter((_, i) => !beside || i === pane).map(({ actor }) => actor);
+    const hits = ray.intersectObjects(seen.flatMap((actor) => actor.meshes), false);
+    return hits[0]?.object.parent?.name ?? "";
+  }
+
   /** Look at one leg from its side. */
   lookAtLeg(): void {
     const box = new THREE.Box3();
     for (const part of this.walker?.actor.object.children ?? []) {
-      if (part.name.startsWith("leg1/")) box.expandByObject(part);
+      if (part.name.startsWith(`leg${this.leg || 1}/`)) box.expandByObject(part);
     }
     this.app.stage.viewpoint.fit(box, SIDE);
     this.turned = true;
@@ -139,6 +162,7 @@ export class Troupe {
   state(): Record<string, unknown> {
     return {
       frame: this.frame,
+      leg: this.leg,
       facts: this.walkers.map(({ facts }) => facts),
       margin: this.walker?.support.margin ?? null,
       support: this.walker?.support.corners ?? [],
@@ -161,7 +185,7 @@ export class Troupe {
       CHANNELS.map((name) => file.channel(file.head.channels.find((entry) => entry.name === name)!)),
     );
     const numbers = Object.fromEntries(CHANNELS.map((name, i) => [name, values[i]])) as unknown as Numbers;
-    const support = new Support(numbers, facts.frames, plan.terrain);
+    const support = new Support(numbers, facts.frames, (x, y) => groundHeight(plan.terrain, x / UNIT, y / UNIT) * UNIT);
     const markers = new Markers(facts, plan.machine, plan.terrain, color);
     actor.object.add(support.object, markers.object);
     return { facts, actor, support, markers, numbers };

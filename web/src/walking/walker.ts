@@ -16,6 +16,8 @@ export interface Walker {
 export interface Numbers {
   /** h_x, h_y or omega [rad], v_z of legs 1 to 4: twelve columns [unit]. */
   joints: Float32Array;
+  /** Angles of thigh, shank and hinge of legs 1 to 4: twelve columns [deg]. */
+  angles: Float32Array;
   /** One column [unit]. */
   margin: Float32Array;
   /** x, y, z: three columns [m]. */

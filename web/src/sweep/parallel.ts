@@ -1,0 +1,137 @@
+import type { App } from "../app";
+import { h } from "../shell/dom";
+import { Event } from "../shell/events";
+import { clipped, type Dimension, Scale } from "./scale";
+
+const HEIGHT = 210;
+const TOP = 30;
+const BOTTOM = 12;
+const SIDE = 44;
+/** How near a click must be to a line [px]. */
+const NEAR = 6;
+
+/** The rows of a table as lines over parallel axes, a column each; a click chooses a row. */
+export class Parallel {
+  /** The row that was clicked. */
+  readonly picked = new Event<number>();
+  readonly element = h("div.parallel");
+  /** The corners of each row's line [px]; null where it has no value. */
+  lines: ([number, number] | null)[][] = [];
+  private readonly canvas = h("canvas", { role: "img" });
+  private readonly stop: (() => void)[];
+  private shown: { columns: Dimension[]; paint: (row: number) => string } | null = null;
+  private selected = -1;
+
+  constructor(private readonly app: App) {
+    this.element.append(this.canvas);
+    const resize = new ResizeObserver(() => this.draw());
+    resize.observe(this.element);
+    this.stop = [app.theme.changed.on(() => this.draw()), () => resize.disconnect()];
+    this.canvas.addEventListener("click", (event) => {
+      const row = this.nearest(event);
+      if (row >= 0) this.picked.emit(row);
+    });
+    this.canvas.addEventListener("pointermove", (event) => {
+      this.canvas.style.cursor = this.nearest(event) >= 0 ? "pointer" : "";
+    });
+  }
+
+  dispose(): void {
+    for (const stop of this.stop) stop();
+    this.element.remove();
+  }
+
+  /** @param paint Gives the colour of a row. */
+  show(columns: Dimension[], paint: (row: number) => string): void {
+    this.shown = { columns, paint };
+    this.canvas.setAttribute("aria-label", `Rows over ${columns.map(({ name }) => name).join(", ")}`);
+    this.draw();
+  }
+
+  /** Mark a row; -1 for none. */
+  select(row: number): void {
+    this.selected = row;
+    this.draw();
+  }
+
+  /** Where a point of the picture is on the page [px]. */
+  place([x, y]: [number, number]): [number, number] {
+    const box = this.canvas.getBoundingClientRect();
+    return [box.left + x, box.top + y];
+  }
+
+  private nearest(event: MouseEvent): number {
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let [row, least] = [-1, NEAR];
+    this.lines.forEach((corners, i) => {
+      corners.slice(1).forEach((b, k) => {
+        const a = corners[k]!;
+        if (!a || !b || x < a[0] - NEAR || x > b[0] + NEAR) return;
+        const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+        const part = Math.min(Math.max(((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy), 0), 1);
+        const distance = Math.hypot(x - a[0] - part * dx, y - a[1] - part * dy);
+        if (distance < least) [row, least] = [i, distance];
+      });
+    });
+    return row;
+  }
+
+  private draw(): void {
+    const width = this.element.clientWidth;
+    const pen = this.canvas.getContext("2d");
+    if (!this.shown || !pen || !width) return;
+    const { columns, paint } = this.shown;
+    const { theme } = this.app;
+    const ratio = devicePixelRatio;
+    [this.canvas.width, this.canvas.height] = [width * ratio, HEIGHT * ratio];
+    [this.canvas.style.width, this.canvas.style.height] = [`${width}px`, `${HEIGHT}px`];
+    pen.scale(ratio, ratio);
+    const at = (i: number) => SIDE + (i * (width - 2 * SIDE)) / Math.max(1, columns.length - 1);
+    const up = (v: number) => TOP + (1 - v) * (HEIGHT - TOP - BOTTOM);
+    const scales = columns.map((column) => new Scale(column));
+    this.lines = (columns[0]?.values ?? []).map((_, row) =>
+      columns.map((column, i) => {
+        const v = scales[i]!.at(column.values[row] ?? null);
+        return Number.isNaN(v) ? null : [at(i), up(v)];
+      }),
+    );
+    pen.lineWidth = 1;
+    pen.globalAlpha = Math.max(0.15, Math.min(0.8, 40 / Math.max(1, this.lines.length)));
+    this.lines.forEach((corners, row) => stroke(pen, corners, paint(row)));
+    pen.globalAlpha = 1;
+    const chosen = this.lines[this.selected];
+    if (chosen) {
+      pen.lineWidth = 3;
+      stroke(pen, chosen, theme.color("ink"));
+      pen.lineWidth = 1.5;
+      stroke(pen, chosen, paint(this.selected));
+    }
+    pen.lineWidth = 1;
+    pen.font = "10px system-ui";
+    columns.forEach((column, i) => {
+      pen.strokeStyle = theme.color("soft");
+      pen.fillStyle = theme.color("ink");
+      pen.textAlign = "center";
+      pen.beginPath();
+      pen.moveTo(at(i), up(0));
+      pen.lineTo(at(i), up(1));
+      pen.stroke();
+      pen.fillText(clipped(column.name, Math.max(5, Math.floor((width - 2 * SIDE) / Math.max(1, columns.length - 1) / 5.5))), at(i), i % 2 ? 22 : 10);
+      pen.fillStyle = theme.color("soft");
+      pen.textAlign = "right";
+      for (const tick of scales[i]!.ticks()) pen.fillText(clipped(tick.text, 7), at(i) - 3, up(tick.at) + 3);
+    });
+  }
+}
+
+function stroke(pen: CanvasRenderingContext2D, corners: ([number, number] | null)[], color: string): void {
+  pen.strokeStyle = color;
+  pen.beginPath();
+  let on = false;
+  for (const corner of corners) {
+    if (corner) (on ? pen.lineTo : pen.moveTo).call(pen, ...corner);
+    on = corner !== null;
+  }
+  pen.stroke();
+}
