@@ -19,7 +19,7 @@ from kinetarium.recording.recording import Recording, Run, RunStatus
 from kinetarium.spatial.arrays import Array
 
 _MOST = 60
-"""Maximum number of events of a kind; more cannot be told apart on a time line."""
+"""Maximum number of events of a kind; more cannot be distinguished on a time line."""
 _LEAST_FORCE = 0.05
 """A force below this, or below a hundredth of the greatest, is no contact [N]."""
 _APART = 0.05
