@@ -39,6 +39,9 @@ export class PhysicsPanel {
     if (terrain.slope_deg !== 0 || terrain.steps.length || terrain.map) {
       throw new Error("from here walks in physics are on level ground; for others: kinetarium walk --terrain");
     }
+    if (plan.segments?.length || plan.by_region) {
+      throw new Error("in physics a path has one segment, and one leg order for all of it");
+    }
     const row = Object.entries(TABLE_1).find(([, legs]) => legs.join() === order.join())?.[0];
     if (order.length && !row) throw new Error("in physics the legs follow the automatic order, or a row of Table 1");
     const machine = await postJson("api/walking/files/machine.json", { plan, kinds });
