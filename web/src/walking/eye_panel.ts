@@ -28,7 +28,7 @@ export class EyePanel {
       this.inputs.set(name, input);
       return h("label.field", { title }, h("span", {}, name), input, h("i", {}));
     });
-    this.element = h("details.links", {}, h("summary", {}, "Eye point and scale"), h("div.fields", {}, ...fields));
+    this.element = h("details.eyepoint", {}, h("summary", {}, "Eye point and scale"), h("div.fields", {}, ...fields));
     this.element.addEventListener("toggle", () => this.show());
     this.stop = app.stage.drawn.on(() => this.show());
   }
