@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kinetarium.batch.worker_main import process_usage
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import KinetariumError
 from kinetarium.interactive._description import inertia_box, room_facts, room_replay
@@ -24,7 +25,7 @@ from kinetarium.interactive.room import (
 )
 from kinetarium.interactive.setup import ObjectShape, RoomError, RoomObject, RoomSetup
 from kinetarium.interactive.simulation import HEAD, Inputs, JointMode, LiveSimulation, Pull
-from kinetarium.interactive.worker import CheckRobot, OpenRoom, Refused
+from kinetarium.interactive.worker import Advance, CheckRobot, OpenRoom, Refused, _Desk
 from kinetarium.model.robot import Inertia
 from kinetarium.storage.serialization import SerializationError, from_builtins
 
@@ -259,3 +260,26 @@ def test_robot_files_are_read_by_a_worker_and_faults_have_lines(tmp_path):
     good = tmp_path / "good.urdf"
     good.write_text('<robot name="a">\n<link name="b"/>\n</robot>\n')
     assert ask_worker(CheckRobot(str(good), str(tmp_path)), outputs=tmp_path)["links"] == 1
+
+
+def growth(frames):
+    """Return by how much a worker grows while a Panda is pulled, after the first frames [bytes]."""
+    desk = _Desk()
+    desk.answer(OpenRoom(RoomSetup()))
+    usage = []
+    for number in range(frames):
+        target = (0.4, 0.2 * np.sin(number / 20), 0.6)
+        pull = Pull(solid=HAND, point=(0, 0, 0), target=target)
+        desk.answer(Advance(number, 10, Inputs(number=number, pull=pull)))
+        if number in (frames // 3, frames - 1):
+            usage.append(process_usage(os.getpid()).resident)
+    return usage[1] - usage[0]
+
+
+def test_memory_does_not_grow():
+    assert growth(900) < 2e6
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_in_ten_minutes():
+    assert growth(30_000) < 4e6
