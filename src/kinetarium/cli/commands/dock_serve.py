@@ -326,7 +326,9 @@ def run(config: Config, invocation: Invocation) -> None:
     most = critical_delay(
         config.gains_d[0], config.gains_k[0], s=0.5, stiffness=config.stiffness, damping=0.0
     )
-    if late is not None:
+    if late is None:
+        console.line("no telegram was answered")
+    else:
         console.line(
             f"{len(times)} answers, 99.9 % within {1e3 * late:.3g} ms; with a cycle of"
             f" {1e3 * node.cycle:g} ms the loop is {1e3 * (late + node.cycle):.3g} ms late, and"
