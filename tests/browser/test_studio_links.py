@@ -39,8 +39,10 @@ def opened(browser):
 def copied_link(view):
     """Press the button that copies a link, and return the link."""
     view.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    view.page.evaluate("navigator.clipboard.writeText('')")
     view.page.get_by_role("button", name="copy link").click()
-    view.page.get_by_text("The link is copied").wait_for()
+    view.page.get_by_text("The link is copied").first.wait_for()
+    view.page.wait_for_function("navigator.clipboard.readText()")
     return view.page.evaluate("navigator.clipboard.readText()")
 
 

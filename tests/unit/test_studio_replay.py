@@ -54,7 +54,10 @@ def test_recorded_phases_become_markers_and_nonsense_does_not():
     replay = scene_replay(scene, Recording({"time": time}, "running", {"phases": phases}))
     assert [(each.name, each.time) for each in replay.markers] == [("drive", 0.0), ("hold", 0.5)]
     head = ReplayReader(replay_file(replay, {}, title="")).head
-    assert head["markers"] == [{"name": "drive", "time": 0.0}, {"name": "hold", "time": 0.5}]
+    assert head["markers"] == [
+        {"name": "drive", "time": 0.0, "kind": "phase"},
+        {"name": "hold", "time": 0.5, "kind": "phase"},
+    ]
     for nonsense in (3, "drive", {"a": 1}):
         wrong = Recording({"time": time}, "running", {"phases": nonsense})
         assert scene_replay(scene, wrong).markers == ()

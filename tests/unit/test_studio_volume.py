@@ -25,7 +25,8 @@ def made_map(path, *, kind=MapKind.CAPABILITY, voxel=0.2, robot="panda"):
 def test_a_field_becomes_grades(tmp_path):
     recipe, fields = made_map(tmp_path / "m.rmap")
     volume = read_volume(tmp_path / "m.rmap", "reachable")
-    assert volume.grades.shape == field_shape(recipe) and volume.greatest == 50
+    assert volume.grades.shape == field_shape(recipe)
+    assert (volume.greatest, volume.unit) == (100.0, "%")
     np.testing.assert_allclose(volume.grades, fields["reachable"] / 50 * 255, atol=0.5)
     assert volume.lower == pytest.approx([-1.1, -1.1, -1.1]) and volume.voxel == 0.2
     best = read_volume(tmp_path / "m.rmap", "manipulability")

@@ -229,7 +229,7 @@ export class Room {
       this.forces.push(forces);
     }
     const panes = this.sides.filter(Boolean).map((side) => ({ title: side.facts.title, objects: [side.object] }));
-    app.stage.setPanes(panes.length > 1 ? panes : []);
+    app.stage.setPanes(panes.length > 1 ? panes : [], panes.length);
     app.stage.request();
   }
 

@@ -35,6 +35,7 @@ export class Stage {
   private shown: Pane[] = [];
   /** How many panes are beside each other, and how many rows of them there are. */
   private grid = { columns: 1, rows: 1 };
+  private columns?: number;
   private pending = false;
   /** Whether pictures are drawn for a file, and none for the screen. */
   private held = false;
@@ -70,9 +71,10 @@ export class Stage {
     this.request();
   }
 
-  /** Divide the view into a grid; none or one means that all is seen at once. */
-  setPanes(panes: Pane[]): void {
+  /** Divide the view into a grid, by default of the shape that fits best; none or one pane means that all is seen at once. */
+  setPanes(panes: Pane[], columns?: number): void {
     this.shown = panes;
+    this.columns = columns;
     this.resize();
   }
 
@@ -197,7 +199,7 @@ export class Stage {
       this.renderer.setPixelRatio(1);
       this.size = { width, height };
       this.renderer.setSize(width, height, false);
-      this.grid = gridOf(this.panes, width / height);
+      this.grid = gridOf(this.panes, width / height, this.columns);
       this.viewpoint.setAspect(this.paneSize.width / this.paneSize.height);
       return await action(this.renderer.domElement);
     } finally {
@@ -212,7 +214,7 @@ export class Stage {
     if (!width || !height || this.held) return;
     this.size = { width, height };
     this.renderer.setSize(width, height);
-    this.grid = gridOf(this.panes, width / height);
+    this.grid = gridOf(this.panes, width / height, this.columns);
     // The names of the panes are laid out by the style sheet.
     this.element.parentElement?.style.setProperty("--columns", String(this.grid.columns));
     this.viewpoint.setAspect(this.paneSize.width / this.paneSize.height);
@@ -221,7 +223,8 @@ export class Stage {
 }
 
 /** Divide an area of some aspect into panes that are as large as they can be, a little wider than high. */
-function gridOf(panes: number, aspect: number): { columns: number; rows: number } {
+function gridOf(panes: number, aspect: number, columns?: number): { columns: number; rows: number } {
+  if (columns && panes > 1) return { columns, rows: Math.ceil(panes / columns) };
   let best = { columns: 1, rows: panes, size: 0 };
   for (let columns = 1; columns <= panes; columns++) {
     const rows = Math.ceil(panes / columns);

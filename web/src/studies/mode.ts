@@ -9,6 +9,7 @@ import { type Job, Jobs, jobsView } from "./jobs";
 export class StudiesMode implements Mode {
   readonly id = "studies";
   readonly title = "Studies";
+  readonly about = "Start a study: choose its robot, engines and settings in a form, and watch its runs arrive.";
   private forms: StudyForm[] = [];
   private form: Form | null = null;
   private readonly kept = new Map<string, Form>();
