@@ -165,6 +165,15 @@ class Opened:
         title = f"{folder} {label}"
         self.until(lambda s: len(s["replays"]) == wanted and title in s["replays"])
 
+    def leave_focus(self):
+        """Take the focus from a button that was pressed, so that Space plays."""
+        self.page.evaluate("document.activeElement.blur()")
+
+    def unfold_warnings(self):
+        """Open the groups of warnings that are closed, being long."""
+        for group in self.page.locator(".warnings details:not([open]) summary b").all():
+            group.click()
+
     def pixels(self, selector=".stage canvas"):
         """Return a screenshot as an array of colours."""
         from io import BytesIO

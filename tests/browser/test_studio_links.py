@@ -42,8 +42,11 @@ def copied_link(view):
     view.page.evaluate("navigator.clipboard.writeText('')")
     view.page.get_by_role("button", name="copy link").click()
     view.page.get_by_text("The link is copied").first.wait_for()
-    view.page.wait_for_function("navigator.clipboard.readText()")
-    return view.page.evaluate("navigator.clipboard.readText()")
+    for _ in range(100):
+        if link := view.page.evaluate("navigator.clipboard.readText()"):
+            return link
+        view.page.wait_for_timeout(50)
+    raise AssertionError("nothing was copied")
 
 
 def seen(view):
@@ -56,7 +59,11 @@ def seen(view):
 
 
 def same(view, other):
-    (state, channels, eye), (state_2, channels_2, eye_2) = seen(view), seen(other)
+    for _ in range(100):  # plots are drawn when their samples have come
+        (state, channels, eye), (state_2, channels_2, eye_2) = seen(view), seen(other)
+        if sorted(channels) == sorted(channels_2):
+            break
+        view.page.wait_for_timeout(50)
     assert state == state_2 and sorted(channels) == sorted(channels_2)
     np.testing.assert_allclose(eye, eye_2, atol=1e-5)
     assert view.state()["time"] == pytest.approx(other.state()["time"], abs=1e-6)
@@ -109,13 +116,14 @@ def test_links_lead_to_maps_sweeps_and_walks(opened, studio):
     view.page.locator("[data-mode=sweep]").click()
     state = view.until(lambda s: s.get("rows") == 2)
     view.page.locator("select[aria-label=Sweep]").select_option(label="drop")
+    view.until(lambda s: s["sweep"] == "drop")
     view.page.locator("table.sweep button", has_text="▶").first.click()
     state = view.until(lambda s: len(s["replays"]) == 1)
     other = opened(copied_link(view))
     assert other.state()["key"] == state["key"] and other.state()["replays"] == state["replays"]
     view.page.locator("[data-mode=walking]").click()
     view.until(lambda s: s.get("plans"))
-    view.page.wait_for_function("window.kinetarium.addWaypoint")
+    view.page.locator(".gait rect").first.wait_for()
     view.page.evaluate("window.kinetarium.addWaypoint(1.2, 0.6)")
     view.until(lambda s: len(s["waypoints"]) == 3 and not s["busy"])
     other = opened(copied_link(view))

@@ -132,6 +132,7 @@ def test_a_run_that_fails_to_open_leaves_the_stage_as_it_is(view):
 def test_time_keeps_its_pace_however_long_a_picture_takes(view):
     view.watch("drop", "long")
     view.page.evaluate("window.kinetarium.setTime(0)")
+    view.leave_focus()
     view.page.keyboard.press("Space")
     view.until(lambda s: s["playing"] and s["time"] > 0)
     passed = view.page.evaluate(

@@ -203,6 +203,7 @@ def test_warnings_are_words_that_lead_to_their_frame(workshop):
     assert walk.order == (2, 1, 4, 3)
     shown = page.locator(".warnings .warning")
     assert shown.all_text_contents() == [warning.text for warning in walk.warnings]
+    workshop.unfold_warnings()
     shown.nth(2).click()
     assert walk.warnings[2].frame > 0
     # What is drawn on the ground is what was warned of.
@@ -220,7 +221,7 @@ def test_the_margin_and_the_joints_shown_are_those_planned(workshop):
         for leg, row in enumerate(rows):
             *values, stands = row.locator("td").all_text_contents()
             np.testing.assert_allclose(
-                [float(v) for v in values], walk.joints[frame, leg], atol=5.1e-3
+                [float(v) for v in values[:3]], walk.joints[frame, leg], atol=5.1e-3
             )
             assert stands == ("stands" if walk.support[frame, leg] else "swings")
     bars = workshop.page.locator(".gait rect.swing")
@@ -306,6 +307,7 @@ def test_a_walk_plays_in_every_style(workshop):
     page.keyboard.press("f")
     eye = workshop.state()["eye"]
     before = workshop.state()["frames"]
+    workshop.leave_focus()
     page.keyboard.press(" ")
     page.wait_for_timeout(1500)
     page.keyboard.press(" ")
@@ -340,17 +342,19 @@ def test_an_exported_walk_plays_alone_with_all_that_is_known_of_it(browser, work
         for leg, row in enumerate(alone.page.locator(".joints tr").all()[1:]):
             *values, stands = row.locator("td").all_text_contents()
             np.testing.assert_allclose(
-                [float(v) for v in values], walk.joints[frame, leg], atol=6e-3
+                [float(v) for v in values[:3]], walk.joints[frame, leg], atol=6e-3
             )
             assert stands == ("stands" if walk.support[frame, leg] else "swings")
         assert alone.page.locator(".gait rect.swing").count() == len(walk.steps)
         warnings = alone.page.locator(".warnings .warning")
         assert warnings.all_text_contents() == [warning.text for warning in walk.warnings]
+        alone.unfold_warnings()
         warnings.nth(1).click()
         alone.until(lambda s: s["frame"] == walk.warnings[1].frame)
         alone.page.locator(".plot", has_text="stability margin").wait_for()
         assert alone.changes("g") > 200
         before = alone.state()
+        alone.leave_focus()
         alone.page.keyboard.press(" ")
         alone.until(lambda s: s["frames"] > before["frames"] + 2 and s["time"] > before["time"])
         assert {urlsplit(url).scheme for url in alone.requests} <= {"file", "data", "blob"}

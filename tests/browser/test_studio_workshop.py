@@ -100,13 +100,15 @@ def test_the_workshop_is_as_it_was_left_and_after_a_reload(workshop):
     state = workshop.after(lambda: page.keyboard.press("Control+z"))
     assert state["kinds"] == ["ttr"] and len(state["waypoints"]) == 2
     workshop.after(lambda: page.keyboard.press("Control+Shift+z"))
+    page.wait_for_timeout(600)  # the address follows what is seen when that has settled
     page.reload()
     page.evaluate("window.kinetarium.ready")
     state = enter()
     assert (state["plan"], state["kinds"]) == (before["plan"], before["kinds"])
     # A plan that cannot be used, of another version perhaps, is not the end of the workshop.
     page.evaluate("""localStorage.setItem("kinetarium-walking",
-        JSON.stringify({plan: {waypoints: [[0, 0], [9, 9]], stride: -1}, kinds: ["ttt1"]}))""")
+        JSON.stringify({plan: {waypoints: [[0, 0], [9, 9]], stride: -1}, kinds: ["ttt1"]}));
+        history.replaceState(null, "", location.pathname)""")
     page.reload()
     page.evaluate("window.kinetarium.ready")
     assert enter()["plan"]["stride"] == 16.0

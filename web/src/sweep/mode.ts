@@ -147,6 +147,7 @@ export class SweepMode implements Mode {
     const box = this.scatter?.element.querySelector("canvas")?.getBoundingClientRect();
     const places = this.scatter?.places ?? [];
     return {
+      sweep: this.folder?.name ?? null,
       rows: this.length,
       key: this.value("key", this.selected),
       lines: (this.parallel?.lines ?? []).slice(0, 100).map((line) => line.map((at) => at && this.parallel!.place(at))),
