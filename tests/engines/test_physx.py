@@ -506,6 +506,20 @@ class TestWheels:
         assert np.std(loads) < (0.003 if solver is Solver.PGS else 0.03) * 12 * G
         assert np.mean(loads) == pytest.approx(12 * G, rel=5e-3)
 
+    def test_a_wheel_passes_beside_what_is_not_in_its_way(self):
+        """Spheres bulge by the radius, 0.1 m, to the sides of a wheel that is 0.06 m wide."""
+        model = cart(Cylinder(0.1, 0.06), radius=0.1, turn=rotation_about(X_AXIS, np.pi / 2))
+        robot = PlacedRobot("cart", model, Base.FREE, frozen(pose((0, 0, 0.1))))
+        outside = max(abs(float(joint.X_PJ[1, 3])) for joint in model.joints) + 0.03
+        for gap, met in ((0.02, False), (-0.005, True)):
+            at = frozen(pose((0, outside + gap + 0.01, 0.2)))
+            wall = Body("wall", Box((2.0, 0.02, 0.4)), X_WB=at)
+            simulation = ENGINE.compile(Scene((robot,), (ground(), wall)), timestep=H)
+            simulation.step(np.zeros(0), 2)
+            solids, names = simulation.contacts().solids, simulation.layout.solids
+            assert (solids == names.index("wall")).any() == met
+            assert (solids == names.index("ground")).any()
+
     def test_what_does_not_turn_about_its_axis_is_no_wheel(self):
         for turn, at in ((None, (0, 0, 0)), (rotation_about(X_AXIS, np.pi / 2), (0.01, 0, 0))):
             model = cart(Cylinder(0.1, 0.06), radius=0.1, turn=turn)

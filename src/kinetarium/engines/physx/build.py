@@ -320,8 +320,8 @@ def _surface_remarks(surfaces: Surfaces) -> list[str]:
     remarks = []
     if surfaces.wheels:
         remarks.append(
-            "wheels are rows of spheres of the wheel's radius across its width, which bulge "
-            f"sideways: {_named(surfaces.wheels)}"
+            "wheels are rows of spheres of the wheel's radius across its width on planes, and"
+            f" prisms of 96 sides to others: {_named(surfaces.wheels)}"
         )
     if surfaces.faceted:
         remarks.append(f"cylinders are prisms of 96 sides: {_named(surfaces.faceted)}")

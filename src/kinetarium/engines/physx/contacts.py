@@ -5,6 +5,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetarium.engines.physx.library import World, physx, physx_pose
 from kinetarium.engines.protocol import Contacts
@@ -70,7 +71,8 @@ class Surfaces:
 
     Attributes:
         solids: Number and solid of every shape, by shape.
-        wheels: Names of the solids that roll on rows of spheres.
+        wheels: Names of the solids that roll on rows of spheres; to anything but planes they are
+            prisms, if there are planes.
         faceted: Names of the solids with cylinders that are hulls.
         hulls: Names of the solids with meshes that are hulls.
     """
@@ -83,7 +85,8 @@ class Surfaces:
         """
         self._scene = scene
         self._touching = [bool(row.any()) for row in scene.may_meet]
-        self._groups = collision_filter(scene.may_meet)
+        self._rolling, pairs = _with_wheels(scene)
+        self._groups = collision_filter(pairs)
         self._contact_offset = contact_offset
         self._materials: dict[Material, Any] = {}
         self.solids: dict[Any, tuple[int, int]] = {}
@@ -113,27 +116,60 @@ class Surfaces:
             friction, restitution = material.friction, material.restitution
             self._materials[material] = physx.PhysxMaterial(friction, friction, restitution)
         for shape, X_LG in self._scene.geometry[solid]:
-            for one in self._make(shape, X_BL @ X_LG, solid, axle=axle):
+            for one, group in self._make(shape, X_BL @ X_LG, solid, axle=axle):
                 one.contact_offset = self._contact_offset
-                one.set_collision_groups([*self._groups[solid], 0, 0])
+                one.set_collision_groups([*self._groups[group], 0, 0])
                 component.attach(one)
                 self.solids[one] = (len(self.solids), solid)
 
     def _make(
         self, shape: Shape | Plane, X_BG: Array, solid: int, *, axle: Array | None
-    ) -> Iterator[Any]:
-        """Yield the shapes of PhysX that stand for one of a solid."""
+    ) -> Iterator[tuple[Any, int]]:
+        """Yield the shapes of PhysX that stand for one of a solid, and the groups they are in."""
         name = self._scene.solids[solid]
         surface = self._materials[self._scene.materials[solid]]
         if isinstance(shape, Cylinder) and axle is not None and _is_wheel(X_BG, axle):
             self.wheels.append(name)
-            yield from _row_of_spheres(shape, surface, X_BG)
+            spheres, prism = self._rolling.get(solid, (solid, None))
+            for sphere in _row_of_spheres(shape, surface, X_BG):
+                yield sphere, spheres
+            if prism is not None:
+                yield _single(shape, surface, X_BG, name=name), prism
             return
         if isinstance(shape, Cylinder):
             self.faceted.append(name)
         elif isinstance(shape, MeshFile | MeshData):
             self.hulls.append(name)
-        yield _single(shape, surface, X_BG, name=name)
+        yield _single(shape, surface, X_BG, name=name), solid
+
+
+def _with_wheels(scene: Scene) -> tuple[dict[int, tuple[int, int]], NDArray[np.bool_]]:
+    """Return which pairs may meet, wheels being spheres on planes and prisms to all else.
+
+    Spheres bulge by the wheel's radius to its sides, where a plane is not.
+
+    Returns:
+        Rows of the spheres and of the prism of a solid that may be a wheel and meets planes and
+        others; and the pairs, symmetric, with these rows after those of the solids.
+    """
+    shapes = [[shape for shape, _ in each] for each in scene.geometry]
+    flat = np.array([any(isinstance(s, Plane) for s in each) for each in shapes], dtype=np.bool_)
+    meets = scene.may_meet
+    round_ones = [
+        i
+        for i, each in enumerate(shapes)
+        if any(isinstance(s, Cylinder) for s in each)
+        and (meets[i] & flat).any()
+        and (meets[i] & ~flat).any()
+    ]
+    count, more = len(shapes), len(round_ones)
+    source = [*range(count), *round_ones, *round_ones]
+    pairs = meets[np.ix_(source, source)]
+    plane = np.concatenate([flat, np.zeros(2 * more, dtype=np.bool_)])
+    pairs[count : count + more] &= plane
+    pairs[count + more :] &= ~plane
+    pairs &= pairs.T
+    return {i: (count + k, count + more + k) for k, i in enumerate(round_ones)}, pairs
 
 
 def _is_wheel(X_BG: Array, axle: Array) -> bool:
