@@ -58,6 +58,18 @@ def test_repetitions_have_other_seeds_and_their_own_folders() -> None:
     assert seeds["drive"] == {7} and seeds["drive-seed-8"] == {8}
 
 
+def test_repetitions_have_what_a_rule_judges_and_a_seed_changes() -> None:
+    config = compare_engines.Config(engine=("mujoco",), repeat=2)
+    plans, _ = compare_engines._plans(config)
+    repeated = {part: plan for name, (part, plan) in plans.items() if name.endswith("-seed-1")}
+    assert not {"grasp-effort", "drive-effort", "calibrate"} & repeated.keys()
+    profiles = {task.case["profile"] for plan in repeated.values() for task in plan.tasks()}
+    assert profiles == {"matched", "defaults"}
+    for name, (part, plan) in plans.items():
+        displaced = any(task.case.get("start") for task in plan.tasks())
+        assert displaced is (part in repeated), name
+
+
 def test_a_robot_that_cannot_grasp_leaves_grasping_out_with_the_reason() -> None:
     config = compare_engines.Config(engine=("mujoco",), quick=True, robot=("husky4",))
     plans, left_out = compare_engines._plans(config)

@@ -67,6 +67,12 @@ _FULL: dict[str, dict[str, Any]] = {
 }
 """The full comparison: studies by folder, with the values that differ from their defaults."""
 
+_UNDISPLACED = ("grasp-effort", "drive-effort", "calibrate")
+"""Parts whose runs all have the same start: another seed changes nothing that a rule judges."""
+
+_UNJUDGED = "tuned"
+"""The profile that no rule judges."""
+
 _OWN = ("slide", "drive-two")
 """Parts that are not for robots of the user."""
 
@@ -93,7 +99,8 @@ class Config(ExecutionFlags):
         tool: Link of the robot's tool.
         mesh_root: Folders in which meshes are searched.
         starts: Runs per case, from displaced initial positions [-].
-        repeat: Repetitions, each with another seed [-]; the verdict is from all of them.
+        repeat: Repetitions, each with another seed [-]; the verdict is from all of them. They have
+            the parts and profiles that a rule judges and a seed can change.
         quick: Short form of about a minute: one path, a part of the duration.
         seed: Seed of all random numbers.
         out: Output folder, with a subfolder for each study; a new folder in ./out by default.
@@ -217,14 +224,14 @@ def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]
     left_out: dict[str, str] = {}
     for repetition in range(config.repeat):
         seed = config.seed + repetition
-        for part in _QUICK if config.quick else _FULL:
+        for part, values in _parts(config, repetition).items():
             if part == "drive-two" and config.robot:
                 continue  # the user's robot is driven instead, in "drive"
             name = f"{part}-seed-{seed}" if repetition else part
             faults: dict[str, str] = {}
             for robot in config.robot if _takes_robots(part) and config.robot else ("",):
                 try:
-                    plans[name] = (part, _plan(config, part, robot=robot, seed=seed))
+                    plans[name] = (part, _plan(config, part, values, robot=robot, seed=seed))
                     break
                 except KinetariumError as error:
                     if not robot:
@@ -237,11 +244,26 @@ def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]
     return plans, left_out
 
 
+def _parts(config: Config, repetition: int) -> dict[str, dict[str, Any]]:
+    """Return the parts of a repetition, with the values that differ from their defaults."""
+    parts = _QUICK if config.quick else _FULL
+    if not repetition:
+        return parts
+    return {
+        part: {
+            name: [each for each in value if each != _UNJUDGED] if name == "profile" else value
+            for name, value in values.items()
+        }
+        for part, values in parts.items()
+        if part not in _UNDISPLACED
+    }
+
+
 def _takes_robots(part: str) -> bool:
     return part not in _OWN
 
 
-def _plan(config: Config, part: str, *, robot: str, seed: int) -> "Plan":
+def _plan(config: Config, part: str, own: Mapping[str, Any], *, robot: str, seed: int) -> "Plan":
     """Return the plan of a part, with a robot of the user's or the study's own.
 
     Raises:
@@ -251,7 +273,6 @@ def _plan(config: Config, part: str, *, robot: str, seed: int) -> "Plan":
     from kinetarium.batch.study import open_study
     from kinetarium.storage.serialization import from_builtins
 
-    own = (_QUICK if config.quick else _FULL)[part]
     values = {"starts": config.starts, **own, "engine": config.engine, "seed": seed}
     values["starts"] = min(values["starts"], values.pop("most_starts", values["starts"]))
     study = open_study(values.pop("study", part))

@@ -217,15 +217,21 @@ def limit_table(verdicts: Sequence[Judgement]) -> Table:
 
 
 def seed_table(rows: Rows) -> Table:
-    """Return the first choice of every purpose for each seed alone; empty with one seed."""
+    """Return the first choice of every purpose for each seed alone; empty with one seed.
+
+    Parts that were run with one seed only, because no start is displaced in them, are left out.
+    """
     seeds = sorted({row["seed"] for part in rows.values() for row in part if "seed" in row})
     if len(seeds) < 2:
         return _choices({})
+    repeated = {
+        name: part for name, part in rows.items() if len({row.get("seed") for row in part}) > 1
+    }
     return _choices(
         {
             f"seed {seed}": {
-                name: [row for row in part if row.get("seed", seed) == seed]
-                for name, part in rows.items()
+                name: [row for row in part if row["seed"] == seed]
+                for name, part in repeated.items()
             }
             for seed in seeds
         }
