@@ -131,6 +131,7 @@ def test_a_video_is_cancelled_by_closing_the_dialog(view):
     view.page.get_by_role("button", name="Save WebM").click()
     view.page.get_by_label("Progress", exact=True).wait_for()
     view.page.keyboard.press("Escape")
+    view.page.locator("dialog").wait_for(state="detached")  # which tells the film to end
     frames = view.state()["frames"]
     view.page.keyboard.press("Space")
     view.until(lambda s: s["playing"] and s["frames"] > frames + 1)

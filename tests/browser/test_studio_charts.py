@@ -47,12 +47,21 @@ def view(browser, studio):
         context.close()
 
 
+BOX = """lines => {
+    lines.scrollIntoView({ block: "nearest" });
+    const { x, y, width, height } = lines.getBoundingClientRect();
+    return [x, y, width, height];
+}"""
+
+
 def over(view, name):
-    """Return the box of a chart's lines [px]."""
-    chart = view.page.locator(".plot", has_text=name)
-    chart.scroll_into_view_if_needed()
-    box = chart.locator(".u-over").bounding_box()
-    return box["x"], box["y"], box["width"], box["height"]
+    """Return the box of a chart's lines [px], once its axes have the room they need."""
+    lines = view.page.locator(".plot", has_text=name).locator(".u-over")
+    box, before = lines.evaluate(BOX), None
+    while box != before:
+        view.page.wait_for_timeout(150)
+        box, before = lines.evaluate(BOX), box
+    return box
 
 
 def styles(view, name):

@@ -78,6 +78,8 @@ def test_panels_fold_by_their_titles(opened, studio):
     view.page.keyboard.press("Space")
     assert view.page.locator(".run:visible").count() == 0
     assert not view.state()["playing"]  # the key was the title's
+    folded = "localStorage.getItem('kinetarium-folded')"
+    view.until(lambda _: view.page.evaluate(folded) == '["Runs"]')  # once the browser has told it
     view.page.reload()
     view.page.evaluate("window.kinetarium.ready")
     assert view.page.locator(".run:visible").count() == 0

@@ -86,6 +86,7 @@ def shown(view, *channels):
         view.until(lambda s, before=before: view.page.evaluate(PRESSED) != before)
     for name in channels:
         view.page.locator(".plot", has_text=name).wait_for()
+    view.until(lambda _: view.page.locator(".plot").count() == len(channels))
     view.page.wait_for_timeout(100)
 
 

@@ -100,7 +100,9 @@ def test_the_workshop_is_as_it_was_left_and_after_a_reload(workshop):
     state = workshop.after(lambda: page.keyboard.press("Control+z"))
     assert state["kinds"] == ["ttr"] and len(state["waypoints"]) == 2
     workshop.after(lambda: page.keyboard.press("Control+Shift+z"))
-    page.wait_for_timeout(600)  # the address follows what is seen when that has settled
+    # The address follows what is seen when that has settled.
+    written = "atob(new URLSearchParams(location.hash.slice(1)).get('walk') ?? '')"
+    workshop.until(lambda _: "[135,20]" in page.evaluate(written))
     page.reload()
     page.evaluate("window.kinetarium.ready")
     state = enter()
