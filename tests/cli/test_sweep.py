@@ -11,6 +11,7 @@ from kinetarium.batch.cluster.executor import _accept
 from kinetarium.batch.plan import Plan
 from kinetarium.cli import main
 from kinetarium.errors import OutputError
+from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run_folder import read_run
 from source_tree import ROOT
 
@@ -86,6 +87,43 @@ def test_mistakes_are_one_line_before_anything_runs(
     [line] = capsys.readouterr().err.splitlines()
     assert message in line
     assert not out.exists()
+
+
+def test_what_is_shown_may_change_and_what_is_run_may_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "small.toml", tmp_path / "out"
+    words = ("sweep", file, "--executor", "serial", "--out", out)
+    file.write_text(SMALL.replace("rest_depth_m", "rest_depht_m"))
+    assert run(*words) == 2
+    assert "did you mean 'rest_depth_m'?" in capsys.readouterr().err
+    runs = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("*")}
+    assert len(ResultFolder.open(out).rows()) == 4
+    for wrong, said in (
+        (SMALL.replace("2.0", "3.0"), "mass"),
+        (SMALL + "[[case]]\nsize=0.2", "size"),
+    ):
+        file.write_text(wrong)
+        assert run(*words) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert "contains another run" in line and said in line
+    file.write_text(SMALL)
+    assert run(*words) == 0
+    assert runs == {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("*")}
+    assert run("runs", out, "--verify") == 0
+    assert ResultFolder.open(out).config["sweep"] == {"results": ["rest_depth_m"]}
+
+
+def test_a_batch_is_not_put_into_the_folder_of_a_sweep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "small.toml", tmp_path / "out"
+    file.write_text(SMALL.partition("[sweep]")[0])
+    assert run("sweep", file, "--executor", "serial", "--out", out) == 0
+    capsys.readouterr()
+    assert run("batch", file, "--workers", "0", "--out", out) == 2
+    assert "contains another run: sweep" in capsys.readouterr().err
+    assert run("report", out) == 0
 
 
 def test_without_a_shared_folder_runs_come_as_bytes_checked_by_hash(tmp_path: Path) -> None:

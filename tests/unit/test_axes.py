@@ -109,6 +109,18 @@ def test_options_of_an_engine_are_axes() -> None:
         ({"latin": {"samples": 2, "axes": {"mass": [1, 2]}}}, "must be a distribution"),
         ({"latin": {"samples": 2, "seed": -1, "axes": {"mass": {"log": [1, 2]}}}}, "latin.seed"),
         ({"grid": {"mass": [1.0] * 400, "size": [1.0] * 400}}, "more than 100000"),
+        ({"grid": {f"axis{i}": [1, 2] * 5 for i in range(20)}}, "more than 100000"),
+        ({"grid": {"mass": [1.0]}, "case": [{"mass": 2.0}]}, "by an axis and in [[case]]"),
+        ({"grid": {"mujoco": [1, 2]}}, "'mujoco.OPTION'"),
+        ({"grid": {"mujoco": {"cone": {"x": [1]}}}}, "'mujoco.cone.x' is no option"),
+        (
+            {"random": {"samples": 2, "axes": {"mujoco": {"uniform": [1, 2]}}}},
+            "'mujoco' is no option of an engine",
+        ),
+        (
+            {"random": {"samples": 2, "axes": {"mujoco": {"a": {"b": {"log": [1, 2]}}}}}},
+            "'mujoco.a.b' is no option",
+        ),
         (
             {"config": {"engine": ["bullet"]}, "grid": {"mujoco": {"iterations": [1, 2]}}},
             "no case depends on it",

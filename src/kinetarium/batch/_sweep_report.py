@@ -116,13 +116,16 @@ def sweep_findings(rows: SweepTable, content: Mapping[str, Any]) -> Findings:
         content: Its plan as JSON data; the table "sweep" says what is shown.
 
     Raises:
-        UnknownNameError: If it names a result that no case has.
+        PlanError: If it names a result that no case has.
     """
     shown = table(content, "sweep")
     numeric = _numeric_results(rows)
     for name in (*shown.get("results", ()), *shown.get("pareto", ()), *shown.get("maximise", ())):
         if numeric and name not in numeric:
-            raise UnknownNameError("result", name, known=numeric)
+            raise PlanError(
+                f"{UnknownNameError('result', name, known=numeric)}; the runs are kept: correct"
+                " [sweep] in the file and give the same command with the same --out"
+            )
     results = list(shown.get("results", ())) or _varying(rows, numeric)[:_MOST_RESULTS]
     factors = [factor for name in _factor_names(rows) if (factor := _factor(rows, name))]
     effects = {

@@ -5,7 +5,7 @@ option of an engine, "mujoco.iterations", which is added to that engine's name i
 "mujoco:iterations=20" (`engines.registry.engine_variant`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import product
 from math import log, prod
@@ -52,7 +52,7 @@ def points(content: Mapping[str, Any], kind: type) -> list[Point]:
     for name in names:
         if names.count(name) > 1:
             raise PlanError(f"'{name}' is varied twice")
-    if prod(len(block) for block in blocks) > MOST_POINTS:
+    if prod(block.size for block in blocks) > MOST_POINTS:
         raise PlanError(f"more than {MOST_POINTS} configs")
     values = product(*(block.rows() for block in blocks))
     return [dict(zip(names, [v for row in rows for v in row], strict=True)) for rows in values]
@@ -74,18 +74,25 @@ def with_point(kind: type, values: Mapping[str, Any], point: Point) -> dict[str,
     options: dict[str, dict[str, Any]] = {}
     for name, value in point.items():
         first, *inner = name.split(".")
-        if not inner:
-            found[name] = value
+        if not inner and (first in known or first not in engine_names()):
+            found[name] = value  # the config refuses names that it does not know
         elif first in known:
             found[first] = _changed(found.get(first, _default(kind, first)), inner, value)
         elif first in engine_names() and len(inner) == 1 and "engine" in known:
             options.setdefault(first, {})[inner[0]] = value
         else:
-            engines = engine_names() if "engine" in known else ()
-            raise UnknownNameError("field", first, known={*known, *engines})
+            _refuse_axis(name, known)
     if options:
         found["engine"] = _with_options(found.get("engine", _default(kind, "engine")), options)
     return found
+
+
+def _refuse_axis(name: str, known: Collection[str]) -> NoReturn:
+    engines = engine_names() if "engine" in known else ()
+    first = name.partition(".")[0]
+    if first in engines:
+        raise PlanError(f"'{name}' is no option of an engine: those are named '{first}.OPTION'")
+    raise UnknownNameError("field", first, known={*known, *engines})
 
 
 def table(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -106,7 +113,9 @@ class _Block:
     columns: tuple[Sequence[Any], ...]
     crossed: bool = False
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """Number of points; `len` would not take those of a large grid."""
         if self.crossed:
             return prod(map(len, self.columns))
         return len(self.columns[0]) if self.columns else 1
@@ -282,6 +291,8 @@ def _is_whole(kind: type, name: str) -> bool:
     first, *inner = name.split(".")
     hints = get_type_hints(kind, include_extras=False)
     if first not in hints and first in engine_names():
+        if len(inner) != 1:
+            _refuse_axis(name, hints)
         hints, first, inner = get_type_hints(open_engine(first).options), inner[0], []
     hint: Any = hints.get(first)
     if inner and is_dataclass(hint):

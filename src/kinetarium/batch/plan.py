@@ -286,6 +286,9 @@ class Plan:
         if not isinstance(cases, list) or not all(isinstance(case, Mapping) for case in cases):
             raise PlanError("'case' must be a list of tables: [[case]]")
         sampled = points(self.content, self.study.config)
+        for name in sampled[0]:
+            if any(name in case for case in cases):
+                raise PlanError(f"'{name}' is varied twice: by an axis and in [[case]]")
         if len(cases) * len(sampled) > MOST_POINTS:
             raise PlanError(f"more than {MOST_POINTS} configs")
         return [

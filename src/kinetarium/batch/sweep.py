@@ -211,7 +211,9 @@ def run_plan(
     keys = [task.key for task in tasks]
     needed = {k: v for task in tasks for k, v in run_versions(plan.study, task.case).items()}
     made_with = environment(command, seed=seed, needed=needed)
-    with ResultFolder.create(out, config=plan.content, environment=made_with) as folder:
+    with ResultFolder.create(
+        out, config=plan.content, environment=made_with, shown=SWEEP
+    ) as folder:
         folder.refuse_other_runs(keys, versions=needed)
         folder.renew_environment(made_with)
         kept = folder.committed(keys)

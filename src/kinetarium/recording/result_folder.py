@@ -126,7 +126,12 @@ class ResultFolder:
 
     @classmethod
     def create(
-        cls, path: Path, *, config: Mapping[str, Any], environment: Mapping[str, Any]
+        cls,
+        path: Path,
+        *,
+        config: Mapping[str, Any],
+        environment: Mapping[str, Any],
+        shown: str = "",
     ) -> Self:
         """Create a result folder, or resume one, and lock it against other writers.
 
@@ -136,6 +141,8 @@ class ResultFolder:
             path: The folder; it is created with its parents.
             config: The study's config, as JSON-like data.
             environment: What the results are made with, as JSON-like data.
+            shown: Table of the config that says what the report shows, if it has one. That of
+                an existing folder may differ, and is then replaced; the runs stay.
 
         Raises:
             OutputError: If it cannot be written, or another process is writing it.
@@ -161,7 +168,10 @@ class ResultFolder:
             # A process that was killed while it created the folder may have left it incomplete.
             if os.path.exists(path / ENVIRONMENT):
                 folder.environment = read_sealed_json(path / ENVIRONMENT)
-            folder._refuse_another(config)
+            folder._refuse_another(config, shown=shown)
+            if folder.config.get(shown) != config.get(shown):
+                folder._write(CONFIG, toml)
+                folder.config = _read_config(path)
             if not os.path.exists(path / ENVIRONMENT):
                 folder._write(ENVIRONMENT, sealed_json(environment))
             make_folder(folder.runs_path)
@@ -528,8 +538,12 @@ class ResultFolder:
                 "choose another --out"
             )
 
-    def _refuse_another(self, config: Mapping[str, Any]) -> None:
-        found = differences(self.config, json.loads(strict_json(config)))
+    def _refuse_another(self, config: Mapping[str, Any], *, shown: str) -> None:
+        held, asked = (
+            {name: name == shown or value for name, value in each.items()}
+            for each in (self.config, json.loads(strict_json(config)))
+        )  # fmt: skip
+        found = differences(held, asked)
         if found:
             raise ResultFolderError(
                 f"{str(self.path)!r} contains another run: {_shortened(found)};"

@@ -7,6 +7,7 @@ loopback address, or one that the user allows, is reached without.
 
 import logging
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -164,13 +165,19 @@ def connected(settings: ClusterSettings, *, workers: int) -> Iterator[Any]:
             if settings.address:
                 target, kind = settings.address, {"timeout": _CONNECT_TIMEOUT}
             else:
-                target = stack.enter_context(_started(settings, security, workers=workers))
+                target = stack.enter_context(
+                    _started(settings, security, workers=workers, submit=True)
+                )
                 kind = {}
             client = distributed.Client(target, security=security, set_as_default=False, **kind)
-        except (OSError, ValueError, RuntimeError, TypeError) as error:
+        except _FAILURES as error:
             place = settings.address or f"a {settings.system} cluster"
             raise ClusterError(f"cannot connect to {place}: {one_line(_cause(error))}") from error
         yield stack.enter_context(client)
+
+
+_FAILURES = (OSError, ValueError, RuntimeError, TypeError)
+"""What Dask raises if a cluster cannot be reached or started."""
 
 
 def job_script(settings: ClusterSettings) -> str:
@@ -182,8 +189,11 @@ def job_script(settings: ClusterSettings) -> str:
     if settings.address or settings.system is QueueSystem.LOCAL:
         raise ClusterError("a job script needs a cluster file with system = 'slurm' or 'pbs'")
     check_settings(settings)
-    with _started(settings, _security(settings), workers=0) as cluster:
-        return str(cluster.job_script())
+    try:
+        with _started(settings, _security(settings)) as cluster:
+            return str(cluster.job_script())
+    except _FAILURES as error:
+        raise ClusterError(f"no job script: {one_line(_cause(error))}") from error
 
 
 def _security(settings: ClusterSettings) -> Any:
@@ -199,8 +209,10 @@ def _security(settings: ClusterSettings) -> Any:
     return security.temporary()
 
 
-def _started(settings: ClusterSettings, security: Any, *, workers: int) -> Any:
-    """Start a scheduler, and workers on this machine or through a queue."""
+def _started(
+    settings: ClusterSettings, security: Any, *, workers: int = 0, submit: bool = False
+) -> Any:
+    """Start a scheduler, and workers on this machine or, if jobs are submitted, by a queue."""
     if settings.system is QueueSystem.LOCAL:
         with _library("dask.config").set(_FRUGAL):  # nannies pass it on to their workers
             return _library("distributed").LocalCluster(
@@ -216,7 +228,11 @@ def _started(settings: ClusterSettings, security: Any, *, workers: int) -> Any:
             )
     jobqueue = _library("dask_jobqueue")
     kinds = {QueueSystem.SLURM: jobqueue.SLURMCluster, QueueSystem.PBS: jobqueue.PBSCluster}
-    cluster = kinds[settings.system](
+    kind = kinds[settings.system]
+    command = kind.job_cls.submit_command
+    if submit and not shutil.which(command):
+        raise ClusterError(f"there is no {settings.system} on this machine: no command '{command}'")
+    cluster = kind(
         cores=settings.cores,
         processes=settings.cores,
         memory=f"{settings.memory:g}GB",
@@ -232,9 +248,28 @@ def _started(settings: ClusterSettings, security: Any, *, workers: int) -> Any:
         security=security,
         shared_temp_directory=settings.folder or str(Path.home()),
     )
-    if workers:
-        cluster.scale(jobs=settings.jobs)
+    if submit:
+        try:
+            cluster.sync(_submitted, cluster, settings.jobs)
+        except BaseException:
+            cluster.close()
+            raise
     return cluster
+
+
+async def _submitted(cluster: Any, jobs: int) -> None:
+    """Submit jobs, and wait until the queue has them.
+
+    `scale` submits in the background, where an error of the queue is only logged.
+    """
+    for _ in range(jobs):
+        cluster.worker_spec.update(cluster.new_worker_spec())
+    try:
+        await cluster._correct_state()
+    except Exception:
+        for job in cluster.workers.values():  # which `close` takes for running otherwise
+            job.status = _library("distributed.core").Status.failed
+        raise
 
 
 _FRUGAL = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}

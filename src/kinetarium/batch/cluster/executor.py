@@ -56,6 +56,8 @@ _LOOK_EVERY, _LOOK_COST = 0.5, 0.005
 """Interval at which the list of workers is read [s], and how much longer it is for each worker."""
 _LOCAL_LEASE = 1.0
 """The longest lease on this machine, where only a dead process loses its connection [s]."""
+_TELL_AFTER = 10.0
+"""Time after which it is said that a queue has not started any worker [s]."""
 _NO_WORKER = 60.0
 """Time to wait for a first worker, or for another one when all are lost [s]."""
 _MOST_LOST = 10
@@ -146,7 +148,7 @@ class Dispatcher(Generic[T]):
         given: dict[str, _Given[T]] = {}
         done: SimpleQueue[str] = SimpleQueue()
         expected = fingerprint(self.required)
-        per_item, looked, seen = 0.0, 0.0, monotonic()
+        per_item, looked, seen, told = 0.0, 0.0, monotonic(), self.patience is not None
         try:
             while waiting or given:
                 stop_if_requested()
@@ -157,6 +159,9 @@ class Dispatcher(Generic[T]):
                     seen = monotonic()
                 elif self.patience is not None and monotonic() - seen > self.patience:
                     raise WorkerError(self._without_workers())
+                elif not told and monotonic() - seen > _TELL_AFTER:
+                    told = True
+                    self.note("no worker yet; waiting for the jobs in the queue")
                 for address in self._free(len(waiting)):
                     size = self._size(per_item, len(waiting))
                     if jobs := _taken(waiting, size):
