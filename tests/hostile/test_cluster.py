@@ -9,6 +9,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -106,8 +107,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     started = [dask("scheduler", *words, "--protocol", "tls", tls=tls)]
     try:
         started += [
-            dask("worker", address, "--nthreads", "1", "--no-dashboard", "--memory-limit", "0",
-                 "--local-directory", str(folder), tls=tls)
+            dask("worker", address, "--nthreads", "1", "--no-dashboard", "--dashboard-address",
+                 "127.0.0.1:0", "--memory-limit", "0", "--local-directory", str(folder), tls=tls)
             for _ in range(2)
         ]  # fmt: skip
         settings = {"address": address, "lease": 1.0, **tls}
@@ -273,22 +274,56 @@ def test_a_worker_of_another_release_or_library_is_refused_by_name(
     assert addresses and refused not in addresses
 
 
-def test_nothing_of_a_cluster_listens_to_other_machines(cluster: Cluster) -> None:
-    """The addresses of listening sockets, of the fixture and of a cluster of our own (proc(5))."""
+LOOPBACK = "0100007F"
+
+
+def test_nothing_of_a_cluster_on_this_machine_listens_to_others(cluster: Cluster) -> None:
     before = listening()
     with connected(ClusterSettings(), workers=1) as client:
         services = client.scheduler_info()["services"]
         assert "dashboard" in services
         new = listening() - before
-    assert new and all(address == "0100007F" for address, _ in new)
+    assert new and all(address == LOOPBACK for address, _ in new)
 
 
-def listening() -> set[tuple[str, str]]:
-    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    found = {tuple(words[1].split(":")) for line in lines if (words := line.split())[3] == "0A"}
-    six = Path("/proc/net/tcp6").read_text().splitlines()[1:]
-    found |= {tuple(words[1].split(":")) for line in six if (words := line.split())[3] == "0A"}
-    return found  # type: ignore[return-value]
+def test_scheduler_and_workers_listen_to_others_only_where_certificates_are_needed(
+    cluster: Cluster,
+) -> None:
+    """With the flags of docs/cluster.md: the dashboard and HTTP of workers are on the loopback."""
+    with connected(cluster.settings(), workers=0) as client:
+        known = client.scheduler_info(n_workers=-1)["workers"]
+    addresses = [each for address, about in known.items() for each in (address, about["nanny"])]
+    assert len(known) == 2 and all(address.startswith("tls://") for address in addresses)
+    encrypted = {int(address.rpartition(":")[2]) for address in addresses}
+    found = listening()
+    assert encrypted <= {port for _, port in found}
+    assert len(found) >= 8, "scheduler and dashboard, and of two workers: nanny, worker, HTTP"
+    assert {port for address, port in found if address != LOOPBACK} <= encrypted
+
+
+def listening() -> set[tuple[str, int]]:
+    """Return address and port of all sockets at which this process and its children listen."""
+    pids = [os.getpid()]
+    for pid in pids:  # which grows meanwhile
+        pids += _children(pid)
+    own = {link for pid in pids for link in _open_files(pid)}
+    found = set()
+    for table in ("tcp", "tcp6"):  # proc(5)
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in own:
+                address, _, port = words[1].partition(":")
+                found.add((address, int(port, 16)))
+    return found
+
+
+def _open_files(pid: int) -> list[str]:
+    files = []
+    with suppress(OSError):
+        for file in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                files.append(os.readlink(f"/proc/{pid}/fd/{file}"))
+    return files
 
 
 ENGINES = ("mujoco", "bullet", "ode", "rapier")
@@ -384,6 +419,13 @@ def test_the_last_items_are_not_given_in_advance() -> None:
     assert dispatcher._free(6) == ["idle"]  # what three workers can hold
 
 
+def test_workers_that_cannot_be_reached_are_told_from_none() -> None:
+    dispatcher: Dispatcher[int] = Dispatcher(None, Requirements(), lease=1.0, patience=60.0)
+    assert dispatcher._without_workers() == "the cluster has had no workers for 60 s"
+    dispatcher._asked["tls://10.0.0.7:9000"] = None
+    assert "such as tls://10.0.0.7:9000: the scheduler must" in dispatcher._without_workers()
+
+
 def test_plain_connections_that_are_allowed() -> None:
     check_settings(ClusterSettings(address="tcp://127.0.0.1:8786"))
     check_settings(ClusterSettings(address="tcp://localhost:8786"))
@@ -406,4 +448,5 @@ def test_job_scripts(tmp_path: Path, system: str, mark: str) -> None:
         assert word in directives
     assert "module load python" in lines
     assert "--protocol tls://" in lines[-1] or "tls://" in lines[-1]
-    assert "--no-dashboard" in lines[-1] and "--tls-key" in lines[-1]
+    assert "--no-dashboard --dashboard-address 127.0.0.1:0" in lines[-1]
+    assert "--tls-key" in lines[-1]

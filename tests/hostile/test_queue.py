@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ PLAN = {
     "grid": {"mass": [1.0, 2.0, 3.0]},
 }
 SBATCH = """#!/bin/sh
-cp "$1" {folder}/script
-setsid sh "$1" >{folder}/log 2>&1 &
+cp "$1" {folder}/script  # as SLURM does: the file is removed at once
+setsid sh {folder}/script >{folder}/log 2>&1 &
 echo $! >{folder}/job
 echo "Submitted batch job $!"
 """
@@ -72,7 +73,7 @@ def test_jobs_of_a_queue_run_a_sweep_and_are_cancelled(tmp_path: Path, commands:
     job = int((commands / "job").read_text())
     wait_until(lambda: not _runs(job), seconds=30.0)
     # Keys of the certificates go with the run.
-    wait_until(lambda: not list(tmp_path.glob("*tls*")), seconds=10.0)
+    wait_until(lambda: not list(tmp_path.glob(".dask-jobqueue*")), seconds=10.0)
 
 
 def _runs(group: int) -> bool:
@@ -104,9 +105,9 @@ def test_a_machine_without_the_queue_is_one_line(
             pass
 
 
-def test_an_unknown_network_interface_is_one_line() -> None:
+def test_an_unknown_network_interface_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         ClusterError, match="'nowhere0' is not a valid network interface"
     ) as refusal:
-        job_script(ClusterSettings(system="slurm", interface="nowhere0"))  # type: ignore[arg-type]
+        job_script(replace(settings(tmp_path), interface="nowhere0"))
     assert "\n" not in str(refusal.value)

@@ -105,6 +105,19 @@ def test_the_table_of_a_folder(results):
     assert table["columns"]["key"] == ["a", "b", "c"]
 
 
+def test_the_table_of_a_sweep_begins_with_what_its_file_asks_for(tmp_path):
+    environment = {"versions": {}, "command": "", "seed": 0, "platform": "", "git_hash": ""}
+    rows = ({"fall_error_m": 1e-3, "bounce_m": 0.0, "settle_s": 0.1},)
+    config = {"study": "drop", "config": {}, "sweep": {"results": ["settle_s", 3, "nothing"]}}
+    with ResultFolder.create(tmp_path / "x", config=config, environment=environment) as folder:
+        folder.add(replace(drop_run("a"), rows=rows), 0)
+        folder.write_metrics({"sweep": {"varied": {}, "conclusion": "It <b>fell</b>."}})
+    tree = ResultTree(tmp_path)
+    table = tree.table(tree.run_folders()[0].id)
+    assert table["results"] == ["settle_s", "fall_error_m", "bounce_m"]
+    assert table["conclusion"] == "It <b>fell</b>."
+
+
 @pytest.mark.parametrize("sweep", [None, 3, {"varied": [1]}, {"varied": {"a": 2}}])
 def test_a_sweep_that_says_nonsense_of_its_axes_is_refused(tmp_path, sweep):
     environment = {"versions": {}, "command": "", "seed": 0, "platform": "", "git_hash": ""}

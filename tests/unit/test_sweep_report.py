@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from kinetarium.batch._sweep_report import check_shown, sweep_findings
+from kinetarium.batch.axes import PlanError
 from kinetarium.batch.sweep_table import parquet, sweep_table
-from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.errors import KinetariumError
 from kinetarium.figure.charts import Bars, Heatmap, Lines, Parallel
 from kinetarium.recording.recording import Run, RunStatus
 from kinetarium.report.matplotlib.still import draw_still
@@ -141,6 +142,21 @@ def test_what_a_report_cannot_show_is_refused_before_anything_runs(shown: Any) -
         check_shown({"sweep": shown}, ["gain", "engine"])
 
 
+def test_axes_that_vary_together_are_named_together() -> None:
+    points = [
+        {"gain": g, "mass": 10 - g, "size": s}
+        for g in (1.0, 2.0, 3.0)
+        for s in (1, 2)
+        for _ in "ab"
+    ]
+    rng = np.random.default_rng(1)
+    rows = [{"y": p["gain"] + 0.1 * p["size"] + rng.normal(0, 0.01)} for p in points]
+    findings = sweep_findings(swept(points, rows), {"sweep": {}})
+    assert findings.conclusion.startswith("gain with mass has the largest main effect: y ")
+    assert "The levels of gain and mass vary together" in findings.lead
+    assert "vary together" not in sweep_findings(grid(noise=0.1), {"sweep": {}}).lead
+
+
 def test_an_unknown_result_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="unknown result 'yy'; did you mean 'y'"):
+    with pytest.raises(PlanError, match=r"unknown result 'yy'; did you mean 'y'.*runs are kept"):
         sweep_findings(grid(), {"sweep": {"results": ["yy"]}})

@@ -146,18 +146,22 @@ def sweep_findings(rows: SweepTable, content: Mapping[str, Any]) -> Findings:
     if heat := _heat_axes(factors, shown):
         maps = tuple(_heatmap(rows, heat, result) for result in results)
         sections.append(Section("Two axes at a time", maps))
+    together = _together(factors)
     lead = (
         f"A sweep of {len(rows.statuses())} cases over {_listed(rows.axes)}. The effect of an axis"
         " is the difference between the means at its two extreme levels; the spread within a"
         " level, and so the interval, includes what the other axes do. Axes of many numbers are"
         " divided into quarters of their cases. Failed cases are left out of all means."
+    ) + "".join(
+        f" The levels of {' and '.join(names)} vary together: these effects cannot be separated."
+        for names in together
     )
     return Findings(
         headline=_effect_table(effects),
         sections=sections,
         summary=summary,
         lead=lead,
-        conclusion=f"{_largest(main)} {_failures(rows)}",
+        conclusion=f"{_largest(main, together)} {_failures(rows)}",
     )
 
 
@@ -204,6 +208,19 @@ def _factor(rows: SweepTable, name: str) -> Factor | None:
     level = np.clip(np.searchsorted(edges[1:-1], numbers, side="right"), 0, 3)
     names = tuple(f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges))
     return Factor(name, names, np.where(np.isnan(numbers), -1, level))
+
+
+def _together(factors: Sequence[Factor]) -> list[list[str]]:
+    """Return the names of axes whose levels determine each other, as those of one [zip] do.
+
+    So do axes that are sampled together, if every sample is a level.
+    """
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for factor in factors:
+        numbers: dict[int, int] = {}
+        order = tuple(numbers.setdefault(level, len(numbers)) for level in factor.level.tolist())
+        groups.setdefault(order, []).append(factor.name)
+    return [names for names in groups.values() if len(names) > 1]
 
 
 def _index(levels: Sequence[Any], value: Any) -> int:
@@ -292,23 +309,24 @@ def _sorted(effects: Sequence[MainEffect]) -> list[MainEffect]:
     return sorted(effects, key=lambda effect: -effect.share)
 
 
-def _largest(effects: Sequence[MainEffect]) -> str:
-    """Return the largest main effect in a sentence."""
+def _largest(effects: Sequence[MainEffect], together: Sequence[Sequence[str]]) -> str:
+    """Return the largest main effect in a sentence; axes that vary together are named together."""
     if not effects:
         return "No axis has two levels with completed cases to compare."
     best = _sorted(effects)[0]
+    axis = " with ".join(next((names for names in together if best.axis in names), [best.axis]))
     low, high = map(cell_text, best.means)
     change = (
         f"{best.result} {low} at {best.low} and {high} at {best.high}, a difference of"
         f" {cell_text(best.difference)}"
     )
     if isnan(best.interval[0]):
-        return f"{best.axis} matters most: {change} (single cases, so without an interval)."
+        return f"{axis} matters most: {change} (single cases, so without an interval)."
     interval = f"95 % interval {cell_text(best.interval[0])} to {cell_text(best.interval[1])}"
     if not best.is_clear:
-        return f"No effect is clear; the largest is that of {best.axis}: {change} ({interval})."
+        return f"No effect is clear; the largest is that of {axis}: {change} ({interval})."
     share = f"{100 * best.share:.0f} % of the variance"
-    return f"{best.axis} has the largest main effect: {change} ({interval}; {share})."
+    return f"{axis} has the largest main effect: {change} ({interval}; {share})."
 
 
 def _failures(rows: SweepTable) -> str:

@@ -97,7 +97,8 @@ def _sweep_findings(
     if folder.is_writing:
         folder.write_table(parquet(table))
     findings = sweep_findings(table, folder.config)
-    return replace(findings, extra={SWEEP: {"varied": varied}})
+    extra = {"varied": varied, "conclusion": findings.conclusion}
+    return replace(findings, extra={SWEEP: extra})
 
 
 def _outcomes(folder: ResultFolder, study: Study[Any, Any]) -> list[Outcome[Any]]:

@@ -88,17 +88,27 @@ class ResultTree:
         """Return the table of a sweep as JSON data; of a batch, or an unfinished sweep, as well.
 
         What was varied is known when a sweep is finished; before, the fields in which cases
-        differ are what was varied. All runs together are the folder "all".
+        differ are what was varied. All runs together are the folder "all". The results that the
+        sweep file asks for come first.
         """
         if folder == ALL_RUNS:
             return _plain(sweep_table(self._all_runs(), {}))
         held = ResultFolder.open(self._run_folder(folder).path)
         varied: dict[str, dict[str, Any]] = {}
+        conclusion = ""
         if SWEEP in held.config and held.is_finished:
             found = held.metrics.get(SWEEP)
             given = found.get("varied") if isinstance(found, dict) else None
             varied = from_builtins(dict[str, dict[str, Any]], given, where="metrics.json")
-        return _plain(sweep_table(held.rows(), varied))
+            conclusion = from_builtins(str, found.get("conclusion", ""), where="metrics.json")
+        table = _plain(sweep_table(held.rows(), varied))
+        shown = held.config.get(SWEEP)
+        asked = shown.get("results") if isinstance(shown, dict) else None
+        first = (
+            [name for name in asked if name in table["results"]] if isinstance(asked, list) else []
+        )
+        results = list(dict.fromkeys([*first, *table["results"]]))
+        return {**table, "results": results, "conclusion": conclusion}
 
     def _all_runs(self) -> Iterator[Run]:
         """Yield the runs of all folders that can be read; keys have the folder before them."""

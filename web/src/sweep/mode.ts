@@ -16,6 +16,8 @@ interface SweepTable {
   axes: string[];
   results: string[];
   columns: Record<string, Value[]>;
+  /** What came out, in words; of a finished sweep. */
+  conclusion?: string;
 }
 
 type Choice = "x" | "y" | "color";
@@ -55,6 +57,7 @@ export class SweepMode implements Mode {
     y: h("input", { type: "checkbox", "aria-label": "logarithmic y" }),
   };
   private readonly count = h("p.empty");
+  private readonly conclusion = h("p.conclusion");
   private readonly details = h("div.details", { "aria-live": "polite" });
 
   constructor() {
@@ -95,7 +98,7 @@ export class SweepMode implements Mode {
     this.stop.push(displayPanel(app, cast, app.layout.panel("left", "View")));
     const scatter = (this.scatter = new Scatter(app));
     const parallel = (this.parallel = new Parallel(app));
-    right.append(scatter.element, parallel.element, this.details);
+    right.append(this.conclusion, scatter.element, parallel.element, this.details);
     const plots = (this.plots = new ChannelPlots(app, cast, app.layout.panel("right", "Plots")));
     this.stop.push(
       ...[scatter, parallel, this.rows].map((part) => part.picked.on((at) => void app.guarded(() => this.pick(at)))),
@@ -217,6 +220,8 @@ export class SweepMode implements Mode {
     this.parallel?.show(this.axes().map((name) => ({ name, values: this.table.columns[name] ?? [] })), paint);
     this.parallel?.select(this.selected);
     const failed = (this.table.columns[STATUS] ?? []).filter((status) => status !== "completed").length;
+    this.conclusion.textContent = this.table.conclusion ?? "";
+    this.conclusion.hidden = !this.table.conclusion;
     this.count.textContent = `${this.length} results, ${failed} not completed`;
   }
 

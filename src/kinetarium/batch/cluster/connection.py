@@ -242,7 +242,8 @@ def _started(
         interface=settings.interface or None,
         job_extra_directives=list(settings.directives),
         job_script_prologue=[*_ENVIRONMENT, *settings.prologue],
-        worker_extra_args=["--no-dashboard"],
+        # Without the dashboard a worker still serves HTTP, on every address by default.
+        worker_extra_args=["--no-dashboard", "--dashboard-address", _DASHBOARD],
         scheduler_options={"dashboard_address": _DASHBOARD},
         protocol="tls://",
         security=security,

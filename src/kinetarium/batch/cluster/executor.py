@@ -278,6 +278,12 @@ class Dispatcher(Generic[T]):
         return max(1, min(int(wanted), -(-left // (2 * workers)), _MOST_IN_PARCEL))
 
     def _without_workers(self) -> str:
+        if not self._refused and self._asked:
+            one = next(iter(self._asked))
+            return (
+                f"no worker has answered for {self.patience:g} s, such as {one}:"
+                " the scheduler must be able to connect to it"
+            )
         if not self._refused:
             return f"the cluster has had no workers for {self.patience:g} s"
         address, reason = next(iter(self._refused.items()))
