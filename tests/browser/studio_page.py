@@ -19,6 +19,7 @@ SOFTWARE_WEBGL = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 SIZE = {"width": 1280, "height": 800}
+CONCLUSION = "height <b>matters</b> most."
 
 
 def write_runs(path, runs, *, varied=None):
@@ -31,7 +32,7 @@ def write_runs(path, runs, *, varied=None):
         for position, run in enumerate(runs):
             folder.add(run, position)
         if varied is not None:
-            folder.write_metrics({"sweep": {"varied": varied}})
+            folder.write_metrics({"sweep": {"varied": varied, "conclusion": CONCLUSION}})
 
 
 def grasp_run(key, *, engine="mujoco", duration=4.0, rate=100.0, shift=0.0, facts=None):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from browser.studio_page import (
+    CONCLUSION,
     SIZE,
     SOFTWARE_WEBGL,
     Opened,
@@ -113,6 +114,7 @@ def test_a_point_of_a_sweep_opens_its_replay(opened, swept):
         view = opened(studio.address)
         view.page.locator("[data-mode=sweep]").click()
         state = view.until(lambda s: s.get("rows") == 8)  # the sweep, before the batch
+        assert view.page.locator(".conclusion").text_content() == CONCLUSION
         chosen = view.page.locator("select[aria-label=x], select[aria-label=y]")
         assert [chosen.nth(i).input_value() for i in range(2)] == ["height", "rest_depth_m"]
         assert state["replays"] == [] and state["key"] is None
@@ -136,6 +138,7 @@ def test_a_point_of_a_sweep_opens_its_replay(opened, swept):
         view.until(lambda s: s["key"] == "f1mujoco" and len(s["replays"]) == 1)
         view.page.locator("select[aria-label=Sweep]").select_option(label="aaa")
         assert view.until(lambda s: s["rows"] == 2)["replays"] == []
+        assert not view.page.locator(".conclusion").is_visible()
         assert chosen.first.input_value() == "mass"
         view.page.locator("[data-mode=runs]").click()
         view.until(lambda s: s["mode"] == "runs" and len(s["replays"]) == 1)

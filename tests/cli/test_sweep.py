@@ -48,6 +48,7 @@ def test_a_sweep_leaves_a_table_and_a_report(
     ]  # fmt: skip
     options = json.loads((out / "runs" / table["key"][1] / "manifest.json").read_text())
     assert options["recording"]["facts"]["options"]["cone"] == "pyramidal"
+    assert "4 cases completed" in ResultFolder.open(out).metrics["sweep"]["conclusion"]
     before = (out / "sweep.parquet").read_bytes()
     assert run("report", out) == 0
     assert (out / "sweep.parquet").read_bytes() == before
