@@ -107,6 +107,16 @@ def test_options_of_an_engine_are_axes() -> None:
         ({"latin": {"samples": 2, "axes": {"mass": {"log": [0, 2]}}}}, "positive"),
         ({"latin": {"samples": 2, "axes": {"mass": {"uniform": [3, 2]}}}}, "below the second"),
         ({"latin": {"samples": 2, "axes": {"mass": [1, 2]}}}, "must be a distribution"),
+        *(
+            ({"random": {"samples": 2, "axes": {"seed": {kind: limits}}}}, "of up to 1e+150")
+            for kind, limits in {
+                "uniform": [-1e308, 1e308],
+                "log": [1, float("inf")],
+                "normal": [float("nan"), 1],
+            }.items()
+        ),
+        ({"random": {"samples": 2, "axes": {"seed": {"uniform": [1, 10**400]}}}}, "of up to"),
+        ({"random": {"samples": 2, "axes": {"seed": {"log": [1e-300, 1e140]}}}}, "from 1e-150"),
         ({"latin": {"samples": 2, "seed": -1, "axes": {"mass": {"log": [1, 2]}}}}, "latin.seed"),
         ({"grid": {"mass": [1.0] * 400, "size": [1.0] * 400}}, "more than 100000"),
         ({"grid": {f"axis{i}": [1, 2] * 5 for i in range(20)}}, "more than 100000"),

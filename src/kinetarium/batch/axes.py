@@ -28,6 +28,9 @@ _DISTRIBUTIONS = ("uniform", "log", "normal", "choice")
 _DIGITS = 6
 """Significant digits of a sample: more are no better, and the last ones vary between libraries."""
 
+_LARGEST = 1e150
+"""Limits of a distribution are smaller than this, so that their difference and ratio are finite."""
+
 Point = Mapping[str, Any]
 """The value of each axis by its name."""
 
@@ -250,16 +253,18 @@ def _distribution(name: str, spec: Mapping[str, Any]) -> tuple[str, Any]:
         if not isinstance(values, list) or not values:
             raise PlanError(f"'{name}': choice needs a list of values")
         return distribution, values
-    numbers = isinstance(values, list) and all(type(v) in (int, float) for v in values)
+    numbers = isinstance(values, list) and all(
+        type(v) in (int, float) and abs(v) <= _LARGEST for v in values
+    )
     if not numbers or len(values) != 2:
-        raise PlanError(f"'{name}': {distribution} needs two numbers")
+        raise PlanError(f"'{name}': {distribution} needs two numbers of up to {_LARGEST:g}")
     low, high = values
     if distribution == "normal" and high < 0:
         raise PlanError(f"'{name}': the standard deviation must not be negative, not {high:g}")
     if distribution != "normal" and not low < high:
         raise PlanError(f"'{name}': the first number must be below the second, not {low:g}")
-    if distribution == "log" and low <= 0:
-        raise PlanError(f"'{name}': log needs positive numbers, not {low:g}")
+    if distribution == "log" and low < 1 / _LARGEST:
+        raise PlanError(f"'{name}': log needs positive numbers from {1 / _LARGEST:g}, not {low:g}")
     return distribution, (low, high)
 
 
