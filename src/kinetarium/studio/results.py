@@ -98,7 +98,8 @@ class ResultTree:
         conclusion = ""
         if SWEEP in held.config and held.is_finished:
             found = held.metrics.get(SWEEP)
-            given = found.get("varied") if isinstance(found, dict) else None
+            found = found if isinstance(found, dict) else {}
+            given = found.get("varied")
             varied = from_builtins(dict[str, dict[str, Any]], given, where="metrics.json")
             conclusion = from_builtins(str, found.get("conclusion", ""), where="metrics.json")
         table = _plain(sweep_table(held.rows(), varied))

@@ -268,7 +268,7 @@ async def _submitted(cluster: Any, jobs: int) -> None:
     try:
         await cluster._correct_state()
     except Exception:
-        for job in cluster.workers.values():  # which `close` takes for running otherwise
+        for job in cluster.workers.values():  # `close` expects no jobs that were not started
             job.status = _library("distributed.core").Status.failed
         raise
 
