@@ -1,7 +1,8 @@
 """Run benchmarks and print one table: all by `python -m benchmarks`, or those that are named.
 
 `python -m benchmarks reach_ik dynamics_backends` runs these two. How fast the studio draws has a
-table of its own and needs Chromium and a folder of runs: `python -m benchmarks.studio_page DIR`.
+table of its own and needs Chromium and a folder of runs: `python -m benchmarks.studio_page DIR`; so
+has how soon a live room answers the mouse: `python -m benchmarks.live_room`.
 Robust bases, stops and lines of mobile manipulators: `python -m benchmarks.mobile_base`. What
 Newton's other solvers fail is printed by `python -m benchmarks.newton_solvers`, how much two
 workers of a cluster gain, on an idle machine, by `python -m benchmarks.cluster_scaling`, what a
