@@ -7,6 +7,7 @@ from browser.studio_page import SIZE, SOFTWARE_WEBGL, Opened, write_runs
 from browser.test_studio_plots import run_with, shown
 from kinetarium.recording.recording import Channel
 from unit.studio_server import running_studio
+from unit.test_studio_server import drop_run
 
 pytestmark = pytest.mark.browser
 
@@ -31,6 +32,7 @@ def recorded(key, shift):
 def studio(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     write_runs(root / "drop", [recorded(f"run{i}", 0.1 * i) for i in range(6)])
+    write_runs(root / "short", [drop_run("s")])
     with running_studio(root) as studio:
         yield studio
 
@@ -79,6 +81,10 @@ def test_all_lines_are_in_the_legend_and_differ(view):
     entries = view.page.locator(".plot .entry")
     names = [f"drop run{i} joint{j}" for i in range(6) for j in range(7)]
     assert [e.get_attribute("title") for e in entries.all()] == names
+    # What is written is what tells them apart, and none of it is cut off.
+    texts = entries.locator("span")
+    assert texts.all_inner_texts() == [f"joint{j} · run{i}" for i in range(6) for j in range(7)]
+    assert not any(texts.evaluate_all("all => all.map(e => e.scrollWidth > e.clientWidth)"))
     assert len({tuple(style) for style in styles(view, "angles")}) == 42
     # It scrolls, is folded, and hides lines one by one or all at once.
     listed = view.page.locator(".plot .entries")
@@ -143,6 +149,28 @@ def test_charts_zoom_together_and_back(view):
     x, y, w, h = over(view, "decay")  # its axis may need less room now
     view.page.mouse.click(x + 1, y + 5)
     assert view.state()["time"] == pytest.approx(0.0, abs=0.03)
+
+
+def test_a_zoom_stays_while_runs_are_as_long_and_ends_with_them(view):
+    shown(view, "angles")
+    x, y, w, h = over(view, "angles")
+    view.page.keyboard.down("Shift")
+    view.drag((x + w / 3, y + h / 2), (x + 2 * w / 3, y + h / 2 + h / 8))  # nearly level
+    view.page.keyboard.up("Shift")
+    texts = view.page.locator(".plot .tool:visible").all_inner_texts
+    assert "all" in texts()
+    # A nearly level rectangle is one of time: values have all of their height.
+    x, y, w, h = over(view, "angles")
+    view.page.mouse.move(x + w / 2, y + h / 2)
+    assert view.page.locator(".told").count() == 7
+    view.watch("drop", "run3")
+    shown(view, "angles")
+    assert "all" in texts()
+    view.page.locator(".folder", has_text="short").locator(".run .name").click()
+    view.until(lambda s: s["duration"] == pytest.approx(0.3) and "all" not in texts())
+    x, y, w, h = over(view, "height")
+    view.page.mouse.click(x + w - 1, y + 5)
+    assert view.state()["time"] == pytest.approx(0.3, abs=0.01)
 
 
 def test_values_are_shown_under_the_mouse(view):

@@ -32,6 +32,17 @@ def still_arm(key, force, **options):
     return replace(run, recording=replace(run.recording, channels=channels))
 
 
+def lost_cube(key, depth):
+    """A Panda at rest, and a cube that falls from its hand to some depth [m]."""
+    run = still_arm(key, 6.0, engine="ode")
+    channels = dict(run.recording.channels)
+    cube = channels["poses"]
+    poses = np.array(cube.values)
+    poses[:, 0, 2] -= np.linspace(0.0, depth, len(poses))
+    channels["poses"] = Channel(poses, cube.unit, cube.columns)
+    return replace(run, recording=replace(run.recording, channels=channels))
+
+
 def numbers_run():
     """A run of a study that moves nothing."""
     study = open_study("dynamics")
@@ -47,6 +58,7 @@ def studio(tmp_path_factory):
     arms = [still_arm("a", 6.0), still_arm("b", 30.0, engine="bullet")]
     write_runs(root / "grasp", arms)
     write_runs(root / "numbers", [numbers_run()])
+    write_runs(root / "lost", [lost_cube("l", 400.0)])
     with running_studio(root) as studio:
         yield studio
 
@@ -159,6 +171,19 @@ def test_side_by_side_is_a_grid_of_equal_views(view):
     for pane in panes[1:]:
         assert (np.abs(pane - panes[0]).max(axis=2) > 30).mean() < 0.01
     assert np.ptp(panes[0]) > 60
+
+
+def test_what_fell_away_is_not_fitted_into_the_view(view):
+    view.watch("grasp", "mujoco")
+    for key in ("a", "c"):
+        view.page.keyboard.press(key)
+    fitted = view.eye()
+    row = view.page.locator(".folder", has_text="lost").locator(".run")
+    row.locator(".name").click()
+    view.until(lambda s: s["replays"] == ["grasp ode"])
+    # The arm fills the view as it does without a cube that falls.
+    np.testing.assert_allclose(view.eye(), fitted, rtol=0.2, atol=0.2)
+    view.poses(0.5)
 
 
 def test_a_run_without_bodies_says_why_the_stage_is_empty(view):

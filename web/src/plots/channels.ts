@@ -34,6 +34,8 @@ export class ChannelPlots {
   private chosen: string[] | null = null;
   private readonly stop: (() => void)[];
   private turn = 0;
+  private seen: readonly Actor[] = [];
+  private ends = "";
 
   constructor(
     private readonly app: App,
@@ -42,7 +44,11 @@ export class ChannelPlots {
   ) {
     host.append(this.choice, this.charts);
     const redraw = () => void app.guarded(() => this.draw());
-    this.stop = [cast.changed.on(redraw), app.theme.changed.on(redraw)];
+    const follow = () => {
+      this.keepWindow();
+      redraw();
+    };
+    this.stop = [cast.changed.on(follow), app.theme.changed.on(redraw)];
   }
 
   /** The channels that are shown. */
@@ -58,6 +64,15 @@ export class ChannelPlots {
   dispose(): void {
     for (const stop of this.stop) stop();
     for (const plot of this.plots.splice(0)) plot.dispose();
+  }
+
+  /** Show all of time again when other runs than before are shown, unless they are as long. */
+  private keepWindow(): void {
+    const { actors } = this.cast;
+    if (!actors.length) return;
+    const ends = actors.map(({ file }) => `${file.time[0]} ${file.end}`).join();
+    if (ends !== this.ends && !actors.some((actor) => this.seen.includes(actor))) this.window.reset();
+    [this.seen, this.ends] = [[...actors], ends];
   }
 
   private names(): string[] {
@@ -146,6 +161,7 @@ export class ChannelPlots {
   private async lines(name: string, choice: Choice): Promise<{ title: string; lines: Line[] }> {
     const { actors } = this.cast;
     const several = actors.length > 1;
+    const titles = distinct(actors.map((actor) => actor.file.head.title));
     const all = this.columns(name);
     const drawn = choice.columns ? all.filter((column) => choice.columns!.chosen.has(column)) : all;
     const runs = await Promise.all(this.entries(name).map(async ({ actor, entry }) => {
@@ -157,6 +173,7 @@ export class ChannelPlots {
         if (at < 0) return;
         lines.set(column, {
           name: [several ? actor.file.head.title : "", column].filter(Boolean).join(" ") || name,
+          label: [column, several ? titles[actors.indexOf(actor)] : ""].filter(Boolean).join(" · ") || name,
           time,
           values: values.subarray(i * time.length, (i + 1) * time.length),
           // Replays by their colour on the stage, and their columns by dashes.
@@ -173,9 +190,20 @@ export class ChannelPlots {
     const lines = others.flatMap((other) =>
       [...other].flatMap(([column, line]) => {
         const from = first.get(column);
-        return from ? [{ ...line, name: `Δ ${line.name}`, ...difference(line, from) }] : [];
+        return from ? [{ ...line, name: `Δ ${line.name}`, label: `Δ ${line.label}`, ...difference(line, from) }] : [];
       }),
     );
     return { title: `Δ ${title} from ${actors[0]!.file.head.title}`, lines };
   }
+}
+
+/** Shorten titles, each a study and what its run differs in, to the parts that not all of them have. */
+function distinct(titles: string[]): string[] {
+  const parts = titles.map((title) => {
+    const [first = "", ...others] = title.split(", ");
+    const cut = first.indexOf(" ");
+    return cut < 0 ? [first, ...others] : [first.slice(0, cut), first.slice(cut + 1), ...others];
+  });
+  const common = (part: string) => parts.every((own) => own.includes(part));
+  return parts.map((own, i) => own.filter((part) => !common(part)).join(", ") || titles[i]!);
 }

@@ -24,7 +24,7 @@ export class Legend {
     this.entries = lines.map((line, i) => {
       const value = h("output");
       this.values.push(value);
-      const entry = h("button.entry", { "aria-pressed": !hidden.has(line.name), title: line.name }, sample(line), h("span", {}, line.name), value);
+      const entry = h("button.entry", { "aria-pressed": !hidden.has(line.name), title: line.name }, sample(line), h("span", {}, line.label ?? line.name), value);
       entry.style.setProperty("--series", line.color);
       entry.addEventListener("click", () => this.set(i, this.hidden.has(line.name)));
       return entry;

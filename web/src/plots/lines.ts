@@ -2,7 +2,10 @@ import { after } from "../time/clock";
 
 /** A quantity over time. */
 export interface Line {
+  /** What it is among all lines of a chart. */
   name: string;
+  /** What tells it from the others, for places with little room; its name by default. */
+  label?: string;
   time: ArrayLike<number>;
   values: ArrayLike<number>;
   color: string;

@@ -21,8 +21,10 @@ const FINEST = 2e-5;
 const MOST_HOVERED = 9;
 /** How much less or more of time a turn of the wheel shows. */
 const TURN = 1.25;
-/** The least size of a rectangle that is zoomed to [px]. */
+/** The least width of a rectangle that is zoomed to [px]. */
 const LEAST = 8;
+/** A rectangle of less than this part of the height is meant for time alone. */
+const FLAT = 0.2;
 
 /** What a chart keeps when it is drawn anew. */
 export interface PlotChoice {
@@ -209,12 +211,16 @@ export class Plot {
 
   private stretch(from: [number, number], to: [number, number]): void {
     this.box.hidden = false;
-    const flat = Math.abs(to[1] - from[1]) < LEAST;
+    const flat = this.isFlat(from, to);
     const [top, bottom] = flat ? [0, this.chart.over.clientHeight] : [Math.min(from[1], to[1]), Math.max(from[1], to[1])];
     this.box.style.left = `${Math.min(from[0], to[0])}px`;
     this.box.style.width = `${Math.abs(to[0] - from[0])}px`;
     this.box.style.top = `${top}px`;
     this.box.style.height = `${bottom - top}px`;
+  }
+
+  private isFlat(from: [number, number], to: [number, number]): boolean {
+    return Math.abs(to[1] - from[1]) < FLAT * this.chart.over.clientHeight;
   }
 
   /** Show a rectangle; a flat one leaves the values as they are. */
@@ -224,7 +230,7 @@ export class Plot {
       const values = [from, to].map((place) => this.chart.posToVal(place[axis], scale));
       return [Math.min(...values), Math.max(...values)] as [number, number];
     };
-    this.up = Math.abs(to[1] - from[1]) < LEAST ? null : ends(1, "y");
+    this.up = this.isFlat(from, to) ? null : ends(1, "y");
     this.window.set(...ends(0, "x"));
   }
 
@@ -241,7 +247,7 @@ export class Plot {
     });
     const nearest = told.filter(({ off }) => Number.isFinite(off)).sort((a, b) => a.off - b.off).slice(0, MOST_HOVERED);
     const rows = nearest.map(({ line, value }) => {
-      const row = h("div.told", {}, h("i"), h("span", {}, line.name), h("output", {}, short(value)));
+      const row = h("div.told", {}, h("i"), h("span", {}, line.label ?? line.name), h("output", {}, short(value)));
       row.style.setProperty("--series", line.color);
       return row;
     });

@@ -7,6 +7,8 @@ import type { ReplayFile, SolidEntry } from "./replay_file";
 import { Trails } from "./trails";
 
 const ALARM = 0xe0241b;
+/** A solid has fallen away that falls by this many sizes of all. */
+const FAR = 3;
 
 type Triple = [number, number, number];
 
@@ -41,7 +43,7 @@ export class Actor {
   private constructor(
     readonly file: ReplayFile,
     private readonly parts: Part[],
-    readonly color: string,
+    public color: string,
     guides: Float32Array[],
   ) {
     this.arrows = new Arrows(file, color);
@@ -100,6 +102,13 @@ export class Actor {
   setGhost(ghost: boolean): void {
     this.ghost = ghost;
     this.restyle();
+  }
+
+  /** Take another colour, that of its forces, its trails and of its ghost from the next style on. */
+  setColor(color: string): void {
+    this.color = color;
+    this.arrows.material.color.set(color);
+    this.trails.material.color.set(color);
   }
 
   setStyle(style: Style, background: string, ink: string): void {
@@ -178,20 +187,23 @@ export class Actor {
     return sum.divideScalar(moving.length);
   }
 
-  /** What it fills over all of its time, about. */
+  /** What it fills over all of its time, about; without solids that were dropped and fell away. */
   box(): THREE.Box3 {
     this.object.updateMatrixWorld(true);
-    const box = new THREE.Box3();
-    for (const { entry, mesh, object } of this.parts) {
-      if (!mesh) continue;
+    const swept = this.parts.flatMap(({ entry, mesh, object }) => {
+      if (!mesh) return [];
       const own = new THREE.Box3().setFromObject(mesh);
       const here = object.position.toArray();
       const [low, high] = [0, 1].map((end) =>
         new THREE.Vector3(...(here.map((p, i) => this.file.range(entry.streams[i]!)[end]! - p) as Triple)),
       );
-      box.union(own.clone().translate(low!)).union(own.translate(high!));
-    }
-    return box;
+      const top = own.clone().translate(new THREE.Vector3(low!.x, low!.y, high!.z)).union(own.clone().translate(high!));
+      return [{ top, whole: own.clone().translate(low!).union(own.translate(high!)), fall: high!.z - low!.z }];
+    });
+    const union = (boxes: THREE.Box3[]) => boxes.reduce((all, each) => all.union(each), new THREE.Box3());
+    const far = FAR * union(swept.map(({ top }) => top)).getSize(new THREE.Vector3()).length();
+    const lost = (fall: number) => fall > far && swept.some((other) => other.fall <= far);
+    return union(swept.flatMap(({ whole, fall }) => (lost(fall) ? [] : [whole])));
   }
 
   dispose(): void {

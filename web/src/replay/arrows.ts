@@ -10,14 +10,16 @@ export class Arrows {
   length = 0.25;
   /** The greatest force by unit; replays that are shown together share it, or they could not be compared. */
   greatest: Readonly<Record<string, number>>;
+  // Forces act where solids touch, which would hide them.
+  readonly material = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true });
   private readonly shafts: THREE.Group[];
 
   constructor(
     private readonly file: ReplayFile,
     color: string,
   ) {
-    // Forces act where solids touch, which would hide them.
-    const material = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true });
+    const { material } = this;
+    material.color.set(color);
     const shaft = new THREE.CylinderGeometry(0.5, 0.5, 1, 10).translate(0, 0.5, 0);
     const tip = new THREE.ConeGeometry(1.25, 1, 12).translate(0, 0.5, 0);
     this.shafts = file.head.arrows.map((arrow) => {

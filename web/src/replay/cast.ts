@@ -19,6 +19,8 @@ export class Cast {
   follow = false;
   showArrows = true;
   showTrails = true;
+  /** What is said while there is no replay. */
+  invitation = "";
   private readonly stop: (() => void)[];
   private last: THREE.Vector3 | null = null;
   private gone = false;
@@ -30,7 +32,10 @@ export class Cast {
   constructor(private readonly app: App) {
     this.stop = [
       app.stage.update.on(() => this.update()),
-      app.theme.changed.on(() => this.arrange()),
+      app.theme.changed.on(() => {
+        for (const actor of this.actors) actor.setColor(app.theme.sameSeries(actor.color));
+        this.arrange();
+      }),
     ];
   }
 
@@ -172,7 +177,7 @@ export class Cast {
     const length = actors[0]?.arrows.length ?? 1;
     const perMetre = Object.entries(greatest).map(([unit, force]) => [unit, force / length] as const);
     const seen = actors.some(({ file }) => file.head.solids.length);
-    const note = seen ? "" : (actors.find(({ file }) => file.head.note)?.file.head.note ?? "");
+    const note = seen ? "" : (actors.find(({ file }) => file.head.note)?.file.head.note ?? (actors.length ? "" : this.invitation));
     this.app.stage.gauges.tell({ forces: this.showArrows ? Object.fromEntries(perMetre) : {}, note });
   }
 

@@ -6,6 +6,7 @@ const MOST = 4000;
 /** The ways that some solids have taken so far. */
 export class Trails {
   readonly object = new THREE.Group();
+  readonly material = new THREE.LineBasicMaterial();
   private readonly lines: { solid: SolidEntry; line: THREE.Line }[] = [];
   private readonly step: number;
   private readonly points: number;
@@ -17,14 +18,14 @@ export class Trails {
     private readonly file: ReplayFile,
     color: string,
   ) {
-    const material = new THREE.LineBasicMaterial({ color });
+    this.material.color.set(color);
     this.step = Math.max(1, Math.ceil(file.time.length / MOST));
     this.points = Math.ceil(file.time.length / this.step);
     for (const solid of file.head.solids.filter((s) => file.head.trails.includes(s.name))) {
       const geometry = new THREE.BufferGeometry();
       const points = new THREE.BufferAttribute(new Float32Array(this.points * 3), 3);
       geometry.setAttribute("position", points);
-      const line = new THREE.Line(geometry, material);
+      const line = new THREE.Line(geometry, this.material);
       line.frustumCulled = false;
       this.lines.push({ solid, line });
       this.object.add(line);

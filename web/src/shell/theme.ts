@@ -39,6 +39,12 @@ export class Theme {
     return colors[number % colors.length]!;
   }
 
+  /** A series' colour, given in either theme, as this theme has it. */
+  sameSeries(color: string): string {
+    const number = Math.max(LIGHT.indexOf(color), DARK.indexOf(color));
+    return number < 0 ? color : this.series(number);
+  }
+
   /** How often the colours have been used before a series by its number. */
   round(number: number): number {
     return Math.floor(number / LIGHT.length);

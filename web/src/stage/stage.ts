@@ -43,6 +43,8 @@ export class Stage {
   private readonly pace = new Pace();
   private size = { width: 1, height: 1 };
   private readonly ray = new THREE.Raycaster();
+  /** The colour of the lines between panes. */
+  private readonly between = new THREE.Color();
 
   constructor(
     readonly element: HTMLElement,
@@ -67,6 +69,7 @@ export class Stage {
 
   setColors(background: string, grid: string): void {
     this.scene.background = new THREE.Color(background);
+    this.between.set(grid);
     this.ground.setColor(grid);
     this.request();
   }
@@ -135,8 +138,10 @@ export class Stage {
     const { width, height } = this.size; // asking the element would lay out the page
     this.sun.cast(this.renderer);
     this.renderer.setScissorTest(false);
+    if (this.scene.background instanceof THREE.Color) this.renderer.setClearColor(this.scene.background);
     this.renderer.clear();
     this.renderer.setScissorTest(this.panes > 1);
+    this.renderer.setClearColor(this.between);
     const { columns, rows } = this.grid;
     for (let i = 0; i < this.panes; i++) {
       const [column, row] = [i % columns, Math.floor(i / columns)];
@@ -146,8 +151,12 @@ export class Stage {
         for (const object of pane.objects) object.visible = i === other;
       });
       this.renderer.setViewport(left, height - bottom, right - left, bottom - top);
-      if (this.panes > 1) this.renderer.setScissor(left, height - bottom, right - left - 1, bottom - top - 1);
-      this.renderer.clear();
+      if (this.panes > 1) {
+        // Where a pane has another to its right or above it, a line remains.
+        this.renderer.setScissor(left, height - bottom, right - left, bottom - top);
+        this.renderer.clear();
+        this.renderer.setScissor(left, height - bottom, right - left - Number(column + 1 < columns), bottom - top - Number(row > 0));
+      }
       this.renderer.render(this.scene, this.viewpoint.camera);
     }
     for (const pane of this.shown) for (const object of pane.objects) object.visible = true;
