@@ -27,8 +27,8 @@ const STATUS = "status";
 const RECORDED = ["completed", "diverged"];
 /** Identifies the table of all runs; keys of its rows have their folder before them. */
 const ALL = "all";
-/** Columns with an axis in the parallel coordinates. */
-const MOST_AXES = 7;
+/** Columns with an axis in the parallel coordinates, as far as there is room. */
+const MOST_AXES = 8;
 
 /** Results of sweeps, batches and of all runs over what was varied; from a row, a point or a line to its replay. */
 export class SweepMode implements Mode {
@@ -83,6 +83,8 @@ export class SweepMode implements Mode {
       return;
     }
     several.push({ id: ALL, name: "all runs", runs: [] });
+    cast.invitation = "A point, a line or ▶ shows its run here.";
+    cast.arrange();
     this.folders.replaceChildren(...several.map(({ id, name }) => h("option", { value: id }, name)));
     const { x, y, color } = this.choices;
     const row = (name: string, ...fields: HTMLElement[]) =>
@@ -225,13 +227,23 @@ export class SweepMode implements Mode {
     this.count.textContent = `${this.length} results, ${failed} not completed`;
   }
 
-  /** The columns of the parallel coordinates: what was varied, then what was chosen, then other results that differ. */
+  /** The columns of the parallel coordinates that differ: what was chosen, what was varied, other results. */
   private axes(): string[] {
     const { axes, results, columns } = this.table;
     const { x, y, color } = this.choices;
-    const differs = (name: string) => new Set(columns[name]!.filter((value) => value !== null)).size > 1;
-    const names = [...axes.filter(differs), x.value, color.value, y.value, ...results.filter(differs)];
-    return [...new Set(names)].filter((name) => name in columns).slice(0, MOST_AXES);
+    const found = new Map<string, string>();
+    for (const name of new Set([x.value, color.value, y.value, ...axes, ...results])) {
+      const values = columns[name];
+      if (!values) continue;
+      // A column of words that divides the rows as another does has nothing to add.
+      const first = new Map<string, number>();
+      const parts = values.map((value, row) => first.get(String(value)) ?? (first.set(String(value), row), row));
+      const words = values.some((value) => typeof value === "string");
+      const key = words ? parts.join() : name;
+      const differs = new Set(values.filter((value) => value !== null)).size > 1;
+      if (differs && !found.has(key)) found.set(key, name);
+    }
+    return [...found.values()].slice(0, MOST_AXES);
   }
 
   /** Show a case: its values, and its replay if it has one. */

@@ -1,12 +1,18 @@
 import type { App } from "../app";
 import { h } from "../shell/dom";
 import { Event } from "../shell/events";
-import { clipped, type Dimension, Scale } from "./scale";
+import { type Dimension, Scale } from "./scale";
 
 const HEIGHT = 210;
 const TOP = 30;
 const BOTTOM = 12;
 const SIDE = 44;
+/** The least distance of two axes [px]. */
+const APART = 60;
+/** Room to the right of the last axis [px]. */
+const EDGE = 14;
+/** Numbers at an axis. */
+const MOST_TICKS = 5;
 /** How near a click must be to a line [px]. */
 const NEAR = 6;
 
@@ -81,13 +87,15 @@ export class Parallel {
     const width = this.element.clientWidth;
     const pen = this.canvas.getContext("2d");
     if (!this.shown || !pen || !width) return;
-    const { columns, paint } = this.shown;
+    const { paint } = this.shown;
+    const columns = this.shown.columns.slice(0, Math.max(3, 1 + Math.floor((width - SIDE - EDGE) / APART)));
     const { theme } = this.app;
     const ratio = devicePixelRatio;
     [this.canvas.width, this.canvas.height] = [width * ratio, HEIGHT * ratio];
     [this.canvas.style.width, this.canvas.style.height] = [`${width}px`, `${HEIGHT}px`];
     pen.scale(ratio, ratio);
-    const at = (i: number) => SIDE + (i * (width - 2 * SIDE)) / Math.max(1, columns.length - 1);
+    const step = (width - SIDE - EDGE) / Math.max(1, columns.length - 1);
+    const at = (i: number) => SIDE + i * step;
     const up = (v: number) => TOP + (1 - v) * (HEIGHT - TOP - BOTTOM);
     const scales = columns.map((column) => new Scale(column));
     this.lines = (columns[0]?.values ?? []).map((_, row) =>
@@ -112,17 +120,40 @@ export class Parallel {
     columns.forEach((column, i) => {
       pen.strokeStyle = theme.color("soft");
       pen.fillStyle = theme.color("ink");
-      pen.textAlign = "center";
       pen.beginPath();
       pen.moveTo(at(i), up(0));
       pen.lineTo(at(i), up(1));
       pen.stroke();
-      pen.fillText(clipped(column.name, Math.max(5, Math.floor((width - 2 * SIDE) / Math.max(1, columns.length - 1) / 5.5))), at(i), i % 2 ? 22 : 10);
+      // Names in two rows have twice the room; the first and the last end at the edges.
+      const last = i > 0 && i === columns.length - 1;
+      pen.textAlign = i === 0 ? "left" : last ? "right" : "center";
+      const room = i === 0 || last ? 1.4 * step : 1.9 * step;
+      pen.fillText(shortened(pen, column.name, room), i === 0 ? 2 : last ? width - 2 : at(i), i % 2 ? 22 : 10);
       pen.fillStyle = theme.color("soft");
+      pen.strokeStyle = theme.color("panel");
       pen.textAlign = "right";
-      for (const tick of scales[i]!.ticks()) pen.fillText(clipped(tick.text, 7), at(i) - 3, up(tick.at) + 3);
+      for (const tick of spread(scales[i]!.ticks())) {
+        const text = shortened(pen, tick.text, (i === 0 ? SIDE : step) - 6);
+        pen.lineWidth = 3; // lines do not run through numbers
+        pen.strokeText(text, at(i) - 3, up(tick.at) + 3);
+        pen.fillText(text, at(i) - 3, up(tick.at) + 3);
+        pen.lineWidth = 1;
+      }
     });
   }
+}
+
+/** Of many ticks every other one, or fewer. */
+function spread<T>(ticks: T[]): T[] {
+  const step = Math.ceil(ticks.length / MOST_TICKS);
+  return ticks.filter((_, i) => i % step === 0);
+}
+
+/** Shorten a text to a width [px]. */
+function shortened(pen: CanvasRenderingContext2D, text: string, room: number): string {
+  let kept = text;
+  while (kept.length > 2 && pen.measureText(kept).width > room) kept = `${kept.slice(0, -2)}…`;
+  return kept;
 }
 
 function stroke(pen: CanvasRenderingContext2D, corners: ([number, number] | null)[], color: string): void {

@@ -30,7 +30,8 @@ export class Scale {
     // Not Math.min(...ends): a long table has more rows than a function takes arguments.
     const low = ends.reduce((a, b) => Math.min(a, b), Infinity);
     const high = ends.reduce((a, b) => Math.max(a, b), -Infinity);
-    const pad = high > low ? EDGE * (high - low) : 0.5;
+    // A single value has its own size around it, so that its ticks are near it.
+    const pad = high > low ? EDGE * (high - low) : (this.names || this.log || !low ? 0.5 : 0.5 * Math.abs(low));
     [this.low, this.high] = ends.length ? [low - pad, high + pad] : [0, 1];
   }
 

@@ -124,7 +124,9 @@ export class Scatter {
     pen.textAlign = "center";
     for (const tick of across.ticks()) {
       line(at(tick.at, 0), at(tick.at, 1));
-      pen.fillText(clipped(tick.text), at(tick.at, 0)[0], HEIGHT - BOTTOM + 14);
+      const half = pen.measureText(clipped(tick.text)).width / 2;
+      const middle = Math.min(at(tick.at, 0)[0], this.element.clientWidth - half);
+      pen.fillText(clipped(tick.text), middle, HEIGHT - BOTTOM + 14);
     }
     pen.fillText(this.shown!.x.name, at(0.5, 0)[0], HEIGHT - 8);
     pen.textAlign = "left";

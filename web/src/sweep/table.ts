@@ -88,7 +88,7 @@ export class RunTable {
     const several = order.length > MOST_ROWS ? h("small", {}, `${MOST_ROWS} of ${order.length} rows`) : "";
     this.rows.replaceChildren(
       h("table.sweep", {},
-        h("tr", {}, h("th", {}, ""), ...names.map((name) => this.header(name)), h("th", {})),
+        h("tr", {}, h("th", {}), ...names.map((name) => this.header(name))),
         ...order.slice(0, MOST_ROWS).map((row) => this.row(row, names)),
       ),
       several,
@@ -115,9 +115,9 @@ export class RunTable {
     return h(
       "tr",
       { "aria-selected": row === this.selected, "data-status": status, title: status },
-      h("td", {}, swatch),
+      // First, where it is seen however many columns there are.
+      h("td.go", {}, h("button.chip", { title: "Show its replay", onclick: () => this.picked.emit(row) }, "▶"), swatch),
       ...names.map((name) => h("td", {}, words(this.columns[name]?.[row] ?? null))),
-      h("td", {}, h("button.chip", { title: "Show its replay", onclick: () => this.picked.emit(row) }, "▶")),
     );
   }
 }
