@@ -112,6 +112,28 @@ def test_a_body_follows_the_mouse_and_frames_come_in_their_order(room):
     room.wait(lambda r: np.linalg.norm(room.hand(r) - start) < 0.01)  # servos bring it back
 
 
+@pytest.mark.parametrize("engine", ["bullet", "drake"])
+def test_other_engines_answer_the_mouse(room, engine):
+    room.page.get_by_label("Engine", exact=True).select_option(engine)
+    room.wait(lambda r: r["engines"] == [engine] and not r["busy"] and r["time"] > 0.1)
+    start = room.hand()
+    x, y = room.place(start)
+    room.page.mouse.move(x, y)
+    room.page.mouse.down()
+    room.page.mouse.move(x + 60, y - 30, steps=6)
+    found = room.wait(
+        lambda r: (
+            r["waits"]
+            and np.isfinite(r["pull"]).all()
+            and np.linalg.norm(room.hand(r) - start) > 0.02
+        )
+    )
+    assert np.array(found["pull"][:3]) @ (room.hand(found) - start) > 0
+    room.page.mouse.up()
+    counts = room.room["counts"]
+    assert counts["lost"] == counts["disordered"] == 0
+
+
 def test_run_pause_step_reset_and_the_pace(room):
     room.wait(lambda r: r["pace"]["rate"] > 0)
     assert "real time" in room.page.locator(".pace").inner_text()
@@ -155,6 +177,9 @@ def test_objects_fall_and_contacts_have_their_weight(room):
     force = np.sum([c["force"] for c in room.room["contacts"]], axis=0)
     assert abs(force[2]) == pytest.approx(0.5 * 9.81, rel=0.02)
     assert "4.9" in room.page.locator(".panel", has_text="Contacts").locator("td").last.inner_text()
+    # Four points of contact have one number, beside an arrow and within the view.
+    labels = room.page.locator(".force:visible")
+    assert labels.all_inner_texts() == ["4.91 N"] or labels.all_inner_texts() == ["4.9 N"]
     room.page.click("text=Moon")
     room.wait(lambda r: (not r["busy"] and r["time"] < 0.5) or r["time"] > 0)
     weight = 0.5 * 1.62
@@ -171,6 +196,10 @@ def test_two_engines_side_by_side_under_the_same_input(room):
     room.page.mouse.down()
     room.page.mouse.move(x + 40, y - 30, steps=4)
     room.wait(lambda r: np.isfinite(r["pull"]).all() and np.linalg.norm(r["pull"][:3]) > 10)
+    stage = room.page.locator(".stage canvas").bounding_box()
+    for label in room.page.locator(".force:visible").all():
+        box = label.bounding_box()
+        assert box["x"] + box["width"] <= stage["x"] + stage["width"]
     room.page.keyboard.press("g")
     room.wait(lambda r: not r["playing"])
     room.page.wait_for_timeout(500)
@@ -180,6 +209,12 @@ def test_two_engines_side_by_side_under_the_same_input(room):
     assert np.linalg.norm(one[:3] - point) > 0.005
     np.testing.assert_allclose(one, other, atol=2e-3)
     room.page.mouse.up()
+    # Contacts of both are told beside each other.
+    room.page.keyboard.press("g")
+    room.page.click("[data-object=box]")
+    panel = room.page.locator(".panel", has_text="Contacts")
+    panel.locator("td").nth(2).wait_for()
+    assert panel.locator("th").all_inner_texts() == ["between", "MuJoCo", "Bullet"]
 
 
 def test_a_clicked_link_shows_its_facts_and_marks_show_its_parts(room):

@@ -5,14 +5,16 @@ import type { Frame } from "./frame";
 
 const UP = new THREE.Vector3(0, 1, 0);
 const MOST = 64;
-/** Contacts whose forces are written beside their arrows. */
+/** Pairs of solids in contact whose forces are written beside their arrows. */
 const LABELS = 4;
+/** Room for a number at the right edge of a column [px]. */
+const ROOM = 72;
 /** Forces below this are those of rounding [N]. */
 const LEAST = 0.01;
 const CONTACT = 0xe0531b;
 const PULL = 0x1f7ae0;
 
-/** Contact forces and the pull of one side as arrows, the greatest with their numbers. */
+/** Contact forces and the pull of one side as arrows, the greatest of them with their numbers. */
 export class Forces {
   readonly object = new THREE.Group();
   readonly labels = h("div.forces");
@@ -55,17 +57,22 @@ export class Forces {
       if (force === null) return;
       const place = at.clone().applyMatrix4(matrix);
       text.textContent = `${short(force, 3)} N`;
-      const left = ((place.x + 1) / 2 + column) * (size.width / columns);
+      const wide = size.width / columns;
+      const left = Math.min(((place.x + 1) / 2) * wide, wide - ROOM) + column * wide;
       text.style.transform = `translate(${left.toFixed(1)}px, ${(((1 - place.y) / 2) * size.height).toFixed(1)}px)`;
     };
-    contacts.forEach(({ point, force }, i) => {
+    // Contacts of the same two solids have one number, their sum, beside the last arrow.
+    const pairs = new Map<string, { end: THREE.Vector3; sum: THREE.Vector3 }>();
+    contacts.forEach(({ point, force, solids }, i) => {
       // Of the two opposite forces the one that points upwards, out of the ground.
       const up = new THREE.Vector3(...force);
       if (up.z < 0) up.negate();
       const end = lay(this.arrows[i]!, new THREE.Vector3(...point), up, this.scale, width);
-      if (i < LABELS) write(i, end, up.length());
+      const sum = pairs.get(solids.join())?.sum ?? new THREE.Vector3();
+      pairs.set(solids.join(), { end, sum: sum.add(new THREE.Vector3(...force)) });
     });
-    for (let i = contacts.length; i < LABELS; i++) write(i, UP, null);
+    const written = [...pairs.values()].sort((a, b) => b.sum.length() - a.sum.length());
+    for (let i = 0; i < LABELS; i++) write(i, written[i]?.end ?? UP, written[i]?.sum.length() ?? null);
     const [fx, fy, fz, x, y, z] = frame.pull as unknown as number[];
     this.pull.visible = Number.isFinite(fx);
     if (this.pull.visible) {

@@ -42,6 +42,7 @@ export class JointsPanel {
     for (const button of this.modes) button.setAttribute("aria-pressed", String(button.dataset.joints === mode));
     this.rows.length = 0;
     const joints = facts?.joints ?? [];
+    const prefix = commonPrefix(joints.map(({ name }) => name));
     const driven = joints.some((joint) => joint.driven);
     this.hint.textContent =
       !joints.length ? "No joints that move." : mode === "servo" && !driven ? "No servos: the joints hang freely. Set a servo in the room, or move them kinematically." : "";
@@ -59,7 +60,7 @@ export class JointsPanel {
         slider.addEventListener("input", () => this.room.setTarget(joint.name, Number(slider.value)));
         const value = h("output");
         this.rows.push({ name: joint.name, index, slider, value, unit: joint.unit });
-        return [h("label.joint", { title: `${joint.name}: ${low.toFixed(2)} to ${high.toFixed(2)} ${joint.unit}` }, h("span", {}, joint.name), slider, value)];
+        return [h("label.joint", { title: `${joint.name}: ${low.toFixed(2)} to ${high.toFixed(2)} ${joint.unit}` }, h("span", {}, joint.name.slice(prefix)), slider, value)];
       }),
     );
     if (frame) this.write(frame);
@@ -79,4 +80,11 @@ export class JointsPanel {
       if (!(name in this.room.inputs.targets) && document.activeElement !== slider) slider.value = String(frame.targets[index]);
     }
   }
+}
+
+/** How many characters all names begin with, up to the last separator among them. */
+function commonPrefix([first = "", ...others]: string[]): number {
+  let length = others.length ? first.length : 0;
+  for (const name of others) while (!name.startsWith(first.slice(0, length))) length--;
+  return 1 + Math.max(...["_", "/", "-", "."].map((mark) => first.lastIndexOf(mark, length - 1)).filter((at) => at < length), -1);
 }

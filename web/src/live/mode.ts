@@ -9,6 +9,12 @@ import { PullTool } from "./pull_tool";
 import { Room } from "./room";
 import { type Choices, SetupPanel } from "./setup_panel";
 
+/** All contacts of two solids in one engine: how many, and their sum [N]. */
+interface Touch {
+  count: number;
+  force: [number, number, number];
+}
+
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2];
 
 /** Live physics: a robot in an engine, or in two, that is moved, pulled and looked at. */
@@ -16,6 +22,7 @@ export class LiveMode implements Mode {
   readonly id = "live";
   readonly title = "Live";
   readonly about = "Put a robot into an engine, or into two, pull it with the mouse, and see at once how it answers.";
+  readonly timeless = true;
   private room: Room | null = null;
   private setup: SetupPanel | null = null;
   private inspector: Inspector | null = null;
@@ -162,29 +169,36 @@ export class LiveMode implements Mode {
   }
 
   private listContacts(): void {
-    const side = this.room?.first;
-    const frame = side?.frame;
     if (!this.contacts) return;
-    if (!side || !frame?.contacts.length) {
+    const sides = this.room?.sides.filter(Boolean) ?? [];
+    // Contacts of the same two solids belong together, also those in two engines.
+    const pairs = new Map<string, Touch[]>();
+    sides.forEach(({ facts, frame }, i) => {
+      const name = (index: number) => facts.scene_solids[index]?.replace(/^robot\//, "") ?? "";
+      for (const { solids, force } of frame?.contacts ?? []) {
+        const [a, b] = solids.map(name) as [string, string];
+        const [key, sign] = a <= b ? [`${a} · ${b}`, 1] : [`${b} · ${a}`, -1];
+        const touches = pairs.get(key) ?? sides.map((): Touch => ({ count: 0, force: [0, 0, 0] }));
+        pairs.set(key, touches);
+        touches[i]!.count++;
+        force.forEach((value, axis) => (touches[i]!.force[axis]! += sign * value));
+      }
+    });
+    if (!pairs.size) {
       this.contacts.replaceChildren(h("p.empty", {}, "Nothing touches."));
       return;
     }
-    const name = (index: number) => side.facts.scene_solids[index]?.replace(/^robot\//, "") ?? "";
-    // Contacts of the same two solids belong together.
-    const pairs = new Map<string, { count: number; force: [number, number, number] }>();
-    for (const { solids, force } of frame.contacts) {
-      const key = `${name(solids[0])} · ${name(solids[1])}`;
-      const pair = pairs.get(key) ?? { count: 0, force: [0, 0, 0] };
-      pair.count++;
-      force.forEach((value, axis) => (pair.force[axis]! += value));
-      pairs.set(key, pair);
-    }
-    const rows = [...pairs].map(([key, { count, force }]) => ({ key, count, size: Math.hypot(...force) }));
+    const rows = [...pairs].map(([key, touches]) => ({ key, touches, size: Math.max(...touches.map(({ force }) => Math.hypot(...force))) }));
     rows.sort((a, b) => b.size - a.size);
+    const heads = sides.length > 1 ? sides.map(({ facts }) => facts.title) : ["points", "force"];
+    const cells = (touches: Touch[]) => {
+      const forces = touches.map(({ count, force }) => (count ? `${short(Math.hypot(...force), 4)} N` : "–"));
+      return sides.length > 1 ? forces : [touches[0]!.count, ...forces];
+    };
     this.contacts.replaceChildren(
       h("table.sweep", {},
-        h("thead", {}, h("tr", {}, h("th", {}, "between"), h("th", {}, "points"), h("th", {}, "force"))),
-        h("tbody", {}, ...rows.slice(0, 8).map(({ key, count, size }) => h("tr", {}, h("td", {}, key), h("td", {}, count), h("td", {}, `${short(size, 4)} N`))))),
+        h("thead", {}, h("tr", {}, ...["between", ...heads].map((text) => h("th", {}, text)))),
+        h("tbody", {}, ...rows.slice(0, 8).map(({ key, touches }) => h("tr", {}, h("td", {}, key), ...cells(touches).map((text) => h("td", {}, text)))))),
       rows.length > 8 ? h("p.empty", {}, `and ${rows.length - 8} more pairs`) : "",
     );
   }
