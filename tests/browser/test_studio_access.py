@@ -215,6 +215,45 @@ def test_everything_is_reached_by_keys_alone(opened, studio):
     assert view.complaints == []
 
 
+def test_a_study_is_started_by_keys_alone(opened, tmp_path):
+    with running_studio(tmp_path) as studio:
+        view = opened(studio.address + "#")
+        page = view.page
+        tab_to(view, "Studies")
+        page.keyboard.press("Enter")
+        view.until(lambda s: s.get("study"))
+        tab_to(view, "dropdrop a body or a robot and compare with the closed form")
+        page.keyboard.press("Enter")
+        tab_to(view, "Start drop")
+        for field, text in (("engine", "mujoco"), ("height", "0.05"), ("duration", "0.25")):
+            box = page.locator(f"[data-field={field}] input")
+            for _ in range(20):
+                page.keyboard.press("Tab")
+                if box.evaluate("e => e === document.activeElement"):
+                    break
+            page.keyboard.press("Control+a")
+            page.keyboard.type(text)
+        for _ in range(20):
+            page.keyboard.press("Shift+Tab")
+            if focused(view) == "Start drop":
+                break
+        page.keyboard.press("Space")
+        view.until(lambda s: s["jobs"] and s["jobs"][0]["study"] == "drop")
+        # Its progress is seen at once, and it is cancelled by a key, too.
+        job = page.locator(".job").first
+        place = job.bounding_box()
+        assert job.is_visible() and place["y"] + place["height"] < SIZE["height"]
+        if view.state()["jobs"][0]["state"] == "running":
+            tab_to(view, "Cancel")
+            page.keyboard.press("Enter")
+        for _ in range(600):
+            if view.state()["jobs"][0]["state"] in ("cancelled", "done"):
+                break
+            page.wait_for_timeout(100)
+        assert view.state()["jobs"][0]["state"] in ("cancelled", "done")
+        assert view.complaints == []
+
+
 def test_the_focus_is_kept_when_a_run_appears(opened, tmp_path):
     write_runs(tmp_path / "first", [drop_run("a"), drop_run("b", engine="ode")])
     with running_studio(tmp_path) as studio:
@@ -259,6 +298,7 @@ MODES = {
     "maps": lambda view: view.until(lambda s: s.get("map") == "reachable"),
     "walking": lambda view: view.until(lambda s: s.get("plans")),
     "live": lambda view: view.page.locator(".panel").nth(1).wait_for(),
+    "studies": lambda view: view.page.locator(".study-field").first.wait_for(),
 }
 
 

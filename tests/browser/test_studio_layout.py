@@ -46,6 +46,47 @@ def test_the_stage_gets_room_on_a_narrow_screen(opened, studio):
     assert view.complaints == []
 
 
+def test_small_screens_have_one_row_of_buttons_and_readable_fields(opened, studio):
+    view = opened(studio.address + "#", viewport={"width": 1024, "height": 700})
+    page = view.page
+    page.click("[data-mode=walking]")
+    view.until(lambda s: s.get("plans") and not s["busy"])
+    rows = {box.bounding_box()["y"] for box in page.locator(".bar button:visible").all()}
+    assert max(rows) - min(rows) < 10
+    cut = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML)"
+    assert page.locator(".menu .field input:visible").count() >= 10
+    assert page.locator(".menu .field input:visible").evaluate_all(cut) == []
+    inside = "e => e.scrollWidth <= e.clientWidth"
+    assert all(side.evaluate(inside) for side in page.locator(".side").all())
+    assert view.complaints == []
+
+
+def test_only_what_plays_has_a_time_line(opened, studio):
+    view = opened(studio.address)
+    for mode, played in (("runs", True), ("maps", False), ("live", False), ("studies", False),
+                         ("walking", True)):  # fmt: skip
+        view.page.click(f"[data-mode={mode}]")
+        view.until(lambda s, mode=mode: s["mode"] == mode)
+        assert view.page.locator(".timeline").is_visible() is played, mode
+    assert view.complaints == []
+
+
+def test_the_start_page_and_forms_fill_a_phone(opened, studio):
+    view = opened(studio.address + "#", viewport={"width": 390, "height": 844}, has_touch=True)
+    page = view.page
+    box = page.locator(".start").bounding_box()
+    assert box["y"] + box["height"] == pytest.approx(844, abs=2)
+    page.locator(".start [data-start=studies]").click()
+    view.until(lambda s: s.get("study"))
+    page.locator(".study-field").last.scroll_into_view_if_needed()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.click("[data-mode=runs]")
+    view.until(lambda s: s["replays"])
+    buttons = page.locator(".timeline > button").all()
+    assert len({button.bounding_box()["y"] for button in buttons}) == 1
+    assert view.complaints == []
+
+
 def test_edges_are_moved_by_mouse_and_keys(opened, studio):
     view = opened(studio.address)
     left, stage = width(view, ".side.left"), width(view, ".center")

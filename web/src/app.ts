@@ -22,6 +22,8 @@ export interface Mode {
   enter(app: App): void | Promise<void>;
   /** Take its things off the stage; panels are taken away for it. */
   leave(app: App): void;
+  /** Whether nothing of it is played, so that it has no time line. */
+  readonly timeless?: boolean;
   /** The replays it has on the stage. */
   readonly cast?: Cast | null;
   /** What it is for, in a sentence; the start page says it. */
@@ -76,6 +78,7 @@ export class App {
     this.clock.setRange(0, 0);
     this.mode = mode;
     document.body.dataset.mode = mode.id;
+    this.layout.timeline.hidden = mode.timeless ?? false;
     this.asked = asked;
     this.entering = true;
     for (const [other, tab] of this.tabs) tab.setAttribute("aria-pressed", String(other === mode));

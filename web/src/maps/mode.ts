@@ -12,6 +12,7 @@ export class MapsMode implements Mode {
   readonly id = "maps";
   readonly title = "Maps";
   readonly about = "See where a robot's tool reaches: a volume, cut open, around the robot.";
+  readonly timeless = true;
   cast: Cast | null = null;
   private panel: MapPanel | null = null;
   private readonly robot = h("p.empty.robot");
@@ -21,7 +22,7 @@ export class MapsMode implements Mode {
     const host = app.layout.panel("left", "Map");
     const { maps } = await getJson<Listing>("api/runs");
     if (!maps.length) {
-      host.append(h("p.empty", {}, "No maps (*.rmap) in this folder."));
+      host.append(h("p.empty", {}, "No maps (*.rmap) in this folder. A map of the Panda takes a few seconds: ", h("code", {}, "kinetarium reach build --robot panda --out out/panda.rmap")));
       return;
     }
     const panel = (this.panel = new MapPanel(app, host, maps, (map, info) => this.opened(map, info)));

@@ -12,6 +12,7 @@ const MOST = 6;
 export class StartMode implements Mode {
   readonly id = "start";
   readonly title = "Start";
+  readonly timeless = true;
   private listing: Listing = { root: "", folders: [], maps: [] };
   private stop = () => {};
   private readonly page = h("div.start", { tabindex: -1 });
@@ -20,7 +21,6 @@ export class StartMode implements Mode {
   constructor(private readonly modes: Mode[]) {}
 
   async enter(app: App): Promise<void> {
-    app.layout.timeline.hidden = true;
     app.layout.overlay.append(this.page);
     this.page.replaceChildren(h("p.empty", {}, "Looking for results …"));
     this.stop = app.live.message.on((message) => {
@@ -34,10 +34,9 @@ export class StartMode implements Mode {
     if (app.mode === this) this.page.replaceChildren(...this.content(app));
   }
 
-  leave(app: App): void {
+  leave(): void {
     remember("started", true);
     this.stop();
-    app.layout.timeline.hidden = false;
     this.page.remove();
   }
 

@@ -40,7 +40,7 @@ export class Form {
       "div.study-form",
       {},
       ...plain.map((field) => this.field(field)),
-      rare.length > 0 && h("details.rare", {}, h("summary", {}, "How the robot file is read"), ...rare.map((field) => this.field(field))),
+      rare.length > 0 && h("details.rare", {}, h("summary", {}, "How the robot file is read"), h("div.study-form", {}, ...rare.map((field) => this.field(field)))),
     );
   }
 
@@ -62,7 +62,7 @@ export class Form {
     const limits = field.least === null ? "" : ` Range: ${short(field.least)} .. ${short(field.most!)}${field.also.map((value) => `, or ${short(value)}`).join("")}.`;
     const title = `${help}${limits}`;
     if (kind === "choice" && list) {
-      return h("fieldset.study-field", { title, "data-field": name }, h("legend", {}, label), control);
+      return h("fieldset.study-field", { title, "data-field": name }, h("legend", {}, label), control, h("small", {}, title));
     }
     return h("label.study-field", { title, "data-field": name }, h("span", {}, label), control, h("i", {}, unit), h("small", {}, title));
   }
@@ -100,7 +100,7 @@ function text(field: FormField): Control {
   const id = `options-${name}-${Math.random().toString(36).slice(2)}`;
   const input = h("input", {
     type: "text", value: shown(field.default), spellcheck: "false", autocomplete: "off",
-    placeholder: list ? (kind === "text" ? "all, or names with spaces between" : "numbers with spaces between") : "",
+    placeholder: list ? (kind === "text" ? "several names" : "several numbers") : "",
     list: field.suggestions.length ? id : undefined,
     inputmode: kind === "number" || kind === "integer" ? "decimal" : undefined,
   });

@@ -10,6 +10,7 @@ export class StudiesMode implements Mode {
   readonly id = "studies";
   readonly title = "Studies";
   readonly about = "Start a study: choose its robot, engines and settings in a form, and watch its runs arrive.";
+  readonly timeless = true;
   private forms: StudyForm[] = [];
   private form: Form | null = null;
   private readonly kept = new Map<string, Form>();
@@ -28,9 +29,10 @@ export class StudiesMode implements Mode {
     const jobs = this.of(app);
     const places = {
       list: app.layout.panel("left", "Studies"),
-      form: app.layout.panel("right", "Fields"),
-      jobs: app.layout.panel("left", "Started"),
+      form: h("div.study-sheet"),
+      jobs: app.layout.panel("right", "Started"),
     };
+    app.layout.overlay.append(places.form);
     places.list.append(h("p.empty", {}, "Looking for studies …"));
     this.stop.push(jobsView(app, jobs, places.jobs, (job) => void this.show(app, job)));
     if (!this.forms.length) this.forms = await getJson<StudyForm[]>("api/studies");
@@ -41,9 +43,14 @@ export class StudiesMode implements Mode {
         button.setAttribute("aria-pressed", String(button.dataset.study === study.name));
       }
     };
+    const pick = (study: StudyForm) => {
+      choose(study);
+      // On a phone the form is below the list.
+      if (matchMedia("(max-width: 800px)").matches) places.form.scrollIntoView();
+    };
     places.list.replaceChildren(
       ...this.forms.map((study) =>
-        h("button.study", { "data-study": study.name, "aria-pressed": false, onclick: () => choose(study) }, h("b", {}, study.name), h("small", {}, study.help))),
+        h("button.study", { "data-study": study.name, "aria-pressed": false, onclick: () => pick(study) }, h("b", {}, study.name), h("small", {}, study.help))),
     );
     choose(this.form?.study ?? this.forms.find(({ name }) => name === "drop") ?? this.forms[0]!);
     await jobs.refresh();
@@ -81,7 +88,8 @@ export class StudiesMode implements Mode {
       this.open(app, study, host);
     } }, "Defaults");
     host.replaceChildren(
-      h("p.study-title", {}, h("b", {}, study.title), h("br"), `${study.help[0]!.toUpperCase()}${study.help.slice(1)}.`),
+      h("h1", {}, study.title),
+      h("p.lead", {}, `${study.help[0]!.toUpperCase()}${study.help.slice(1)}.`),
       h("div.buttons", {}, start, again),
       wrong,
       form.element,
