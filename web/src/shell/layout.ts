@@ -35,10 +35,12 @@ export class Layout {
   /** Open a panel on a side, and give the element to fill. A press on its title folds it. */
   panel(side: Side, title: string): HTMLElement {
     const body = h("div.body");
-    const panel = h("details.panel", { open: !this.folded.has(title) }, h("summary", {}, h("h2", {}, title)), body);
-    panel.addEventListener("toggle", () => {
-      if (panel.open) this.folded.delete(title);
-      else this.folded.add(title);
+    const head = h("summary", {}, h("h2", {}, title));
+    const panel = h("details.panel", { open: !this.folded.has(title) }, head, body);
+    // Not when it has been folded, which is told late where pictures are slow.
+    head.addEventListener("click", () => {
+      if (panel.open) this.folded.add(title);
+      else this.folded.delete(title);
       remember("folded", [...this.folded]);
     });
     this.sides[side].append(panel);
