@@ -14,6 +14,9 @@ from kinetarium.studies.dock.press.probe import SHAPE, ProbeContact, ProbeShape
 DT = 1e-4
 STIFFNESS = 1e6
 """Of each contact [N/m]."""
+DAMPING = 2000.0
+"""Of each contact [N s/m], more than the critical one of the 1 kg that the law emulates: the
+formula is quasi-static, and a release that rings frees a probe at up to 5 % more friction."""
 PUSH = 1.0
 """Small against the stiffness, so that wedged contacts do not yield [N]."""
 
@@ -31,7 +34,7 @@ def insert(
     Args:
         between: Depths of its start and of its end, unless it latches before [m].
     """
-    contact = ProbeContact(shape, stiffness=STIFFNESS, damping=300.0, friction=friction)
+    contact = ProbeContact(shape, stiffness=STIFFNESS, damping=DAMPING, friction=friction)
     target = pose((SATELLITE_LENGTH, 0.0, 0.0), rotation_about((0.0, 0.0, 1.0), np.pi))
     tip = pose((-SATELLITE_LENGTH / 2 - shape.length, 0.0, 0.0))
     start = SATELLITE_LENGTH / 2 + between[0]
@@ -96,12 +99,12 @@ def test_a_tilted_probe_wedges_above_the_friction_of_the_two_point_formula(
         )
         return probe.depth > between[1]
 
-    low, high = 0.7 * expected, 1.4 * expected
+    low, high = 0.8 * expected, 1.25 * expected
     assert enters(low) and not enters(high)
-    while high / low > 1.1:
+    while high / low > 1.03:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if enters(middle) else (low, middle)
-    assert (low * high) ** 0.5 == pytest.approx(expected, rel=0.1)
+    assert 0.9 * expected < low and high < 1.1 * expected
 
 
 def is_wedged_in_mujoco(friction: float, *, tilt: float, clearance: float) -> bool:
