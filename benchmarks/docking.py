@@ -10,12 +10,13 @@ shows the times of the answers; it belongs on an idle machine.
 import socket
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from multiprocessing import Event, Process, Queue
 from multiprocessing.synchronize import Event as EventType
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
 from kinetarium.studies.dock.press.arms import docking_of
 from kinetarium.studies.dock.press.cases import cases, random_docking
-from kinetarium.studies.dock.press.config import DockConfig, PresetName
+from kinetarium.studies.dock.press.config import DockCase, DockConfig, PresetName
 from kinetarium.studies.dock.press.free import BAND, band
 from kinetarium.studies.dock.press.presets import wanted_wrench
 from kinetarium.studies.dock.press.run import (
@@ -65,9 +66,9 @@ def dockings(count: int, engines: tuple[str, ...]) -> None:
                 seed=number,
             ),
         )
+        made = cache(partial(_cases, replace(drawn, engine=engines)))
         for engine in engines:
-            config = replace(drawn, engine=(engine,))
-            ends[engine].append(kept.row(f"{number} {engine}", partial(_docking, config)))
+            ends[engine].append(kept.row(f"{number} {engine}", partial(_docking, made, engine)))
     for engine, rows in ends.items():
         run = [row for row in rows if "refused" not in row]
         settled = sum(row["settled"] for row in run)
@@ -86,12 +87,20 @@ def dockings(count: int, engines: tuple[str, ...]) -> None:
         print(f"{engines[0]} and {engine} agree on {100 * same / count:.1f} % of {count}")
 
 
-def _docking(config: DockConfig) -> Row:
-    """Return how a docking ends, or why it is refused."""
+def _cases(config: DockConfig) -> dict[str, DockCase] | str:
+    """Return the case of each engine, or why a docking is refused."""
     try:
-        (case,) = cases(config)
+        return {case.engine: case for case in cases(config)}
     except KinetariumError as error:
-        return {"refused": str(error)}
+        return str(error)
+
+
+def _docking(made: Callable[[], dict[str, DockCase] | str], engine: str) -> Row:
+    """Return how a docking ends in an engine, or why it is refused."""
+    start, found = process_time(), made()
+    if isinstance(found, str):
+        return {"refused": found}
+    case = found[engine]
     recording = run(case)
     row = score(case, recording)
     time, since = recording["time"], recording["time"] >= (row["contact_time_s"] or np.inf)
@@ -99,9 +108,10 @@ def _docking(config: DockConfig) -> Row:
     bands = [BAND * float(np.linalg.norm(part)) for part in (wrench[:3], wrench[3:])]
     off = deviations(case, recording)
     strict = settling_within(time[since], off[:, since], bands=bands) if since.any() else None
-    tail = off[:, time > time[-1] - WINDOW].max(axis=1)
+    rest = time > time[-1] - WINDOW
+    mean = recording["pressed"][rest].mean(axis=0) - wrench
     return {
-        "arm": Path(config.chaser).stem,
+        "arm": Path(case.chaser).stem,
         "contact": str(case.contact),
         "settled": bool(row["settled"]),
         "settled_within_5": strict is not None and strict <= ALLOWED * row["settle_formula_s"],
@@ -109,8 +119,10 @@ def _docking(config: DockConfig) -> Row:
         "formula_s": row["settle_formula_s"],
         "bands": list(band(case, docking_of(case))),
         "bands_of_5": bands,
-        "most_off_at_rest": tail.tolist(),
+        "most_off_at_rest": off[:, rest].max(axis=1).tolist(),
+        "mean_off_at_rest": [float(np.linalg.norm(part)) for part in (mean[:3], mean[3:])],
         "flags": row["flags"],
+        "cpu_s": process_time() - start,
     }
 
 
