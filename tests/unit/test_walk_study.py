@@ -127,6 +127,7 @@ def test_broken_way_points_are_refused(tmp_path, text):
      {"engine": ("mujoco",), "step_time": 1000.0}, {"stable": True, "sway": (1.0,)},
      {"stable": True, "step_time": 1.0}, {"margin": -1.0}, {"push": (1.0,)},
      {"push": (-1.0,)}, {"drives": Drives.MOTOR}, {"terrain": ("nowhere.png",)},
+     {"terrain": ("slope",), "ground": (Ground.STEPS,)},
      {"path": ("random:x",)}, {"gait": "nowhere.toml"}, {"gait": "trot", "stable": True},
      {"legs": "nowhere.toml"}, {"legs": "klann", "stable": True},
      {"legs": "klann", "path": ("side",)},
@@ -137,10 +138,14 @@ def test_what_makes_no_sense_is_refused(values):
         STUDY.cases(Config(**values))
 
 
-@pytest.mark.parametrize(("flag", "known"), [("gait", "crawl, trot"), ("legs", "klann")])
-def test_unknown_gaits_and_legs_are_refused_with_the_known_ones(flag, known):
+@pytest.mark.parametrize(
+    ("flag", "value", "known"),
+    [("gait", "gallop", "crawl, trot"), ("legs", "gallop", "klann"),
+     ("terrain", ("gallop",), "level, slope, steps")],
+)  # fmt: skip
+def test_unknown_gaits_legs_and_grounds_are_refused_with_the_known_ones(flag, value, known):
     with pytest.raises(KinetariumError, match=f"--{flag} must be .*{known}.* not 'gallop'"):
-        STUDY.cases(Config(**{flag: "gallop"}))
+        STUDY.cases(Config(**{flag: value}))
 
 
 def test_an_engine_that_cannot_close_loops_is_refused(monkeypatch):

@@ -37,8 +37,8 @@ class WalkDriver:
 
 def at_time(time: Array, rows: Array, t: float) -> Array:
     """Interpolate rows linearly, constant beyond both ends, shape (c,)."""
-    i = int(np.clip(np.searchsorted(time, t, side="right") - 1, 0, len(time) - 2))
-    part = np.clip((t - time[i]) / (time[i + 1] - time[i]), 0.0, 1.0)
+    i = min(max(int(time.searchsorted(t, side="right")) - 1, 0), len(time) - 2)
+    part = min(max(float((t - time[i]) / (time[i + 1] - time[i])), 0.0), 1.0)
     command: Array = (1 - part) * rows[i] + part * rows[i + 1]
     return command
 

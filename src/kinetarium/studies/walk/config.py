@@ -324,7 +324,7 @@ def terrain_of(ground: str, config: Config) -> Terrain:
     """Return the terrain of a name, or of a file of heights.
 
     Raises:
-        LegsError: If the file is invalid.
+        KinetariumError: If there is no such ground, or the file is invalid.
     """
     if ground == Ground.SLOPE:
         start = _SLOPE_FROM if config.slope_deg >= 0 else _SLOPE_TO
@@ -340,6 +340,10 @@ def terrain_of(ground: str, config: Config) -> Terrain:
         return Terrain()
     from kinetarium.legs.walk.height_map import read_height_map
 
+    if not Path(ground).is_file():
+        raise ConfigError(
+            f"--terrain must be {', '.join(Ground)} or a file of heights, not {ground!r}"
+        )
     heights = read_height_map(Path(ground), cell=config.cell, rise=config.rise, start=_SLOPE_FROM)
     return Terrain(map=heights)
 
@@ -467,6 +471,8 @@ def _check(config: Config) -> None:
         raise ConfigError("--stable chooses sway and step time; leave out --sway and --step-time")
     if set(config.engine) <= {NO_ENGINE} and (any(config.push) or config.drives is Drives.MOTOR):
         raise ConfigError("--push and --drives motor need an --engine")
+    if config.terrain and config.ground != Config.ground:
+        raise ConfigError("--terrain is instead of --ground; leave out one of them")
     for order in config.order:
         if order not in _ORDERS:
             raise ConfigError(f"--order must be auto or a row from 1 to 8, not '{order}'")

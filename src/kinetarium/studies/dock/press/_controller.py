@@ -115,6 +115,7 @@ class DockingController:
         self._setpoints = Setpoints(q, tick=self._tick, delay=self._case.delay_ms * 1e-3)
         self._steps = 0
         self.sensed, self.desired = np.zeros(6), np.zeros(6)
+        self._warnings: Array | None = None
         self.tick_times: list[float] = []
 
     def update(self, t: float, measurement: Measurement) -> Array:
@@ -169,6 +170,7 @@ class DockingController:
         self._q_command = self._q_command + clik.rates(q, V_ref=V_ref) * self._tick
         self._setpoints.add(t, self._q_command)
         self.sensed, self.desired = F_B, F_D
+        self._warnings = None
 
     @property
     def error(self) -> Array:
@@ -198,9 +200,12 @@ class DockingController:
         Gate open, impulse at its bound, angle near pi, posture singular, joint at a limit,
         rates scaled down.
         """
-        arm = self._clik.warnings
-        law = (self._gate.is_open, self._law.bounded, self._law.near_half_turn)
-        return np.array([*law, arm.singular, arm.at_limit, arm.too_fast], dtype=np.float64)
+        if self._warnings is None:  # they are recorded at every step, of which a tick has several
+            arm = self._clik.warnings
+            law = (self._gate.is_open, self._law.bounded, self._law.near_half_turn)
+            seen = [*law, arm.singular, arm.at_limit, arm.too_fast]
+            self._warnings = np.array(seen, dtype=np.float64)
+        return self._warnings
 
     def _ramp(self, t: float) -> float:
         """Return the share of the desired wrench that is applied at a time."""

@@ -124,6 +124,8 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
     """
     check_ranges(config)
     refuse_empty(config, "case", "preset")
+    if config.tank >= 0 and not (config.contact_d or config.contact_k):
+        raise ConfigError("--tank requires --contact-d or --contact-k")
     free = is_free(config)
     wanted = (ForceCase.FREE,) if config.wrench else config.case
     if ForceCase.FREE in wanted and not config.wrench:

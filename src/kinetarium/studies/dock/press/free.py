@@ -106,8 +106,6 @@ def free_values(config: DockConfig, *, case: ForceCase, preset: PresetName) -> d
     own = (PRESETS[preset].D, damper(case, preset))
     # A virtual inertia is never lighter, for its payload, than the virtual mass.
     inert = max(across, MOST_INERTIA)
-    if config.tank >= 0 and not (config.contact_d or config.contact_k):
-        raise ConfigError("--tank requires --contact-d or --contact-k")
     gains = {
         "gains_d": _gains("--gains-d", config.gains_d, own[0], inert),
         "gains_k": _gains("--gains-k", config.gains_k, own[1], across),
@@ -129,6 +127,10 @@ def free_values(config: DockConfig, *, case: ForceCase, preset: PresetName) -> d
 
 
 def _gains(flag: str, given: Sequence[float], own: float, across: float) -> tuple[float, ...]:
+    inertia = flag.endswith("d")
+    if len(given) < 36 and any(one < 0 or (inertia and one == 0) for one in given):
+        must = "must be positive" if inertia else "must not be negative"
+        raise ConfigError(f"{flag} {must}: {min(given):g}")
     if len(given) in (6, 36):
         return tuple(given)
     if len(given) > 2:
