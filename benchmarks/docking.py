@@ -156,7 +156,9 @@ def served(minutes: float) -> None:
     )
     done.set()
     node.join()
-    half, most, last = np.percentile(seen.round_trips, (50, 99, 99.9)) * 1e3
+    # An answer that was missed is later than any that came.
+    trips = np.concatenate([seen.round_trips, np.full(seen.missed, np.inf)])
+    half, most, last = np.percentile(trips, (50, 99, 99.9), method="higher") * 1e3
     print(
         f"{seen.sent} telegrams, {seen.lost} lost, {seen.delayed} delayed: answers after"
         f" {half:.3g} ms (median), {most:.3g} ms (99 %), {last:.3g} ms (99.9 %);"

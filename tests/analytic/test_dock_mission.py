@@ -14,7 +14,7 @@ from kinetarium.spatial import se3
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.dock.mission.arms import ArmPair
 from kinetarium.studies.dock.mission.config import MissionConfig, Side, cases
-from kinetarium.studies.dock.mission.figures import replay, report
+from kinetarium.studies.dock.mission.figures import mission_section, replay, report
 from kinetarium.studies.dock.mission.run import Craft, Guidance, run, score
 from kinetarium.studies.dock.press.probe import SHAPE
 
@@ -83,6 +83,10 @@ def test_a_tumbling_target_is_captured_and_the_books_balance() -> None:
         between = np.linalg.norm(ends[0] - ends[1]) - sensors
         assert between == pytest.approx(0.4 + SHAPE.length - SHAPE.mouth - SHAPE.socket, abs=6e-3)
     assert shown.time[0] == 0.0 and len(shown.time) == len(recording["time"])
+    path, force, _ = mission_section("mission", recording, suffix="").figures
+    assert [mark.label for mark in path.marks] == ["round the target", "on the arms", "contact"]
+    (captured,) = force.marks
+    assert captured.value == pytest.approx(row["capture_time_s"] - row["contact_time_s"])
 
 
 def test_arms_hold_what_is_relative_to_each_other() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetarium.batch.outcomes import case_labels, case_table, completion, flag_table
 from kinetarium.batch.study import Findings, Outcome
-from kinetarium.figure.charts import Axis, Lines, Series
+from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side
 from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Arrow, Replay, Solid, pose_rows
 from kinetarium.figure.scene_replay import scene_replay, shape_mesh
@@ -54,7 +54,7 @@ def report(outcomes: Sequence[Outcome[MissionCase]]) -> Findings:
     labels = case_labels([outcome.case for outcome in outcomes])
     named = [(label or "mission", o) for label, o in zip(labels, outcomes, strict=True)]
     sections = [
-        _mission(label, outcome.recorded, suffix=f", {label}" if len(named) > 1 else "")
+        mission_section(label, outcome.recorded, suffix=f", {label}" if len(named) > 1 else "")
         for label, outcome in named
         if outcome.recording
     ]
@@ -89,7 +89,7 @@ def _conclusion(rows: Sequence[Row], count: int) -> str:
     )
 
 
-def _mission(label: str, recording: Recording, *, suffix: str) -> Section:
+def mission_section(label: str, recording: Recording, *, suffix: str) -> Section:
     """Return the figures of a mission; the suffix tells their titles apart."""
     time, state = recording["time"], recording["state"]
     p = (
@@ -98,12 +98,18 @@ def _mission(label: str, recording: Recording, *, suffix: str) -> Section:
     )
     names = ("radial", "along the velocity", "across")
     touching = np.flatnonzero(state[:, 1] > 0)
+    begins = phases(recording)
     figures = [
         Lines(
             f"Position of the chaser in the orbit's frame{suffix}",
             Axis("time", "s"),
             Axis("position", "m"),
             tuple(Series(name, time, p[:, i]) for i, name in enumerate(names)),
+            marks=tuple(
+                Mark(begin, name, Side.X)
+                for name, begin in begins.items()
+                if begin and name != "captured"  # too near to the contact, in whose figure it is
+            ),
         )
     ]
     if touching.size:
@@ -115,9 +121,14 @@ def _mission(label: str, recording: Recording, *, suffix: str) -> Section:
                 Axis("time after contact", "s"),
                 Axis("force", "N"),
                 (Series("force", time[near] - start, state[near, 1]),),
+                marks=tuple(
+                    Mark(begins[name] - start, name, Side.X)
+                    for name in ("captured",)
+                    if name in begins
+                ),
             )
         )
-    on = time >= phases(recording)["on the arms"]
+    on = time >= begins["on the arms"]
     turned = np.degrees(recording["q"][on] - recording["q"][on][0])
     joints = recording.channels["q"].columns
     figures.append(
