@@ -85,6 +85,7 @@ def test_a_tumbling_target_is_captured_and_the_books_balance() -> None:
     assert shown.time[0] == 0.0 and len(shown.time) == len(recording["time"])
     path, force, _ = mission_section("mission", recording, suffix="").figures
     assert [mark.label for mark in path.marks] == ["round the target", "on the arms", "contact"]
+    assert path.caption.endswith("contact from 371.5 s, captured from 373 s.")
     (captured,) = force.marks
     assert captured.value == pytest.approx(row["capture_time_s"] - row["contact_time_s"])
 

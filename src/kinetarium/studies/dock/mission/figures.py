@@ -105,6 +105,9 @@ def mission_section(label: str, recording: Recording, *, suffix: str) -> Section
             Axis("time", "s"),
             Axis("position", "m"),
             tuple(Series(name, time, p[:, i]) for i, name in enumerate(names)),
+            caption="Phases: "
+            + ", ".join(f"{name} from {begin:.4g} s" for name, begin in begins.items())
+            + ".",
             marks=tuple(
                 Mark(begin, name, Side.X)
                 for name, begin in begins.items()
