@@ -145,10 +145,20 @@ class RsiNode:
         self._gate = ContactGate(threshold=config.gate, armed_after=0.0)
         self._wanted, self._stop_after = np.array(config.wrench), config.stop_after
         self._X_WD: Array | None = None
+        self._warm_up()
         self._ipoc: int | None = None
         self._missing = 0
         self.counts: Counter[str] = Counter(answered=0, malformed=0, late=0, lost=0)
         self.is_stopped = False
+
+    def _warm_up(self) -> None:
+        """Correct once without effect: what is loaded on first use takes tens of cycles."""
+        telegram = read_telegram(_telegram(0.0, 0.0, 0))
+        assert telegram is not None
+        self._correct(telegram)
+        self._law.reset()
+        self._gate.reset()
+        self._X_WD = None
 
     def miss(self) -> None:
         """Note that a cycle has passed without a telegram."""
