@@ -1,6 +1,6 @@
 """Random dockings, and the controller behind a robot's interface: `python -m benchmarks.docking`.
 
-`python -m benchmarks.docking dockings 200 mujoco bullet` draws dockings and counts how many settle
+`python -m benchmarks.docking dockings 200 mujoco dart` draws dockings and counts how many settle
 within 1.5 times the closed form, how many are refused beforehand and why, and how many of the
 verdicts agree; one that was stopped continues where it was. `python -m benchmarks.docking serve 10`
 lets a partner on loopback lose 1 % and delay 5 % of its telegrams of 4 ms for ten minutes, and
