@@ -80,6 +80,12 @@ def test_a_file_is_read_and_faults_are_named_in_one_line(tmp_path: Path) -> None
         ("[[objects]]", "[[things]]", "things"),
         ("yaw = 90", "size = [1.2, 0.6, -0.7]", "-0.7 is outside"),
         ("x = 0.3", "mass = 'heavy'", "mass"),
+        (
+            "x = -1.0\ny = 0.6",
+            "x = 0.2\ny = 0.3\nsize = [0.3, 0.3, 0.8]",
+            "object 1 is in obstacle 1",
+        ),
+        ("[[obstacles]]", "[[objects]]\nx = 0.34\ny = -0.06\n[[obstacles]]", "1 is in object 2"),
     ):
         file.write_text(FILE.replace(old, new))
         with pytest.raises(KinetariumError, match=said):

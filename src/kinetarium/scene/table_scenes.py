@@ -58,6 +58,8 @@ def read_table_scene(path: Path) -> TableScene:
         length, width, _ = scene.tables[held.table - 1].size
         if abs(held.x) > length / 2 or abs(held.y) > width / 2:
             raise TableSceneError(f"{str(path)!r}: object {number} is not above its table")
+    if found := scene.overlap():
+        raise TableSceneError(f"{str(path)!r}: {found[0]} is in {found[1]}")
     return scene
 
 

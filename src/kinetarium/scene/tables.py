@@ -21,6 +21,8 @@ TOP = 0.04
 """Thickness of a table's top [m]."""
 LEG = 0.05
 """Edge of a table's legs [m]."""
+_TOUCHING = 1e-6
+"""Depth up to which boxes are beside each other [m]."""
 MOST = 50
 """Most tables, objects or obstacles of a file."""
 
@@ -155,6 +157,20 @@ class TableScene:
             for i, held in enumerate(self.objects)
         ]
 
+    def overlap(self) -> tuple[str, str] | None:
+        """Return the names of an object and of what it is in, or None."""
+        objects = [(f"object {i}", one) for i, one in enumerate(self.object_shapes(), 1)]
+        standing = [
+            (f"table {i}", part) for i, one in enumerate(self.tables, 1) for _, part in one.boxes()
+        ]
+        others = iter(self.standing()[len(standing) :])
+        standing += [(f"obstacle {i}", part) for i, (_, part) in enumerate(others, 1)]
+        for i, (name, held) in enumerate(objects):
+            for other, shape in (*objects[i + 1 :], *standing):
+                if _meet(held, shape):
+                    return name, other
+        return None
+
     def bodies(self, material: Material = DRY) -> tuple[Body, ...]:
         """Return everything but robot and ground as bodies; object 1 is named "object1"."""
         fixed = [
@@ -175,6 +191,17 @@ class TableScene:
                 )
             )
         return (*free, *fixed)
+
+
+def _meet(a: Geometry, b: Geometry) -> bool:
+    """Return whether two upright boxes are in each other, by separating axes."""
+    axes = np.concatenate([np.eye(3), a.X_LG[:3, :3].T, b.X_LG[:3, :3].T])
+    halves = []
+    for each in (a, b):
+        assert isinstance(each.shape, Box)
+        halves.append(np.abs(axes @ each.X_LG[:3, :3]) @ np.array(each.shape.size) / 2)
+    apart = np.abs(axes @ (a.X_LG[:3, 3] - b.X_LG[:3, 3]))
+    return bool((apart < halves[0] + halves[1] - _TOUCHING).all())
 
 
 def object_name(index: int) -> str:

@@ -54,7 +54,7 @@ _MEASURES = (
     ("limit_margin_rad", "limit margin", "rad"),
 )
 _MOST_VIEWS = 4
-"""Missions that are drawn from above, and whose forces are drawn."""
+"""Missions that are drawn from above, and whose forces are drawn; those that failed first."""
 
 Named = Sequence[tuple[str, Outcome[Case]]]
 _Group = tuple[str, str, bool]
@@ -220,6 +220,7 @@ def _engines(groups: dict[_Group, list[Outcome[Case]]]) -> dict[tuple[str, bool]
 
 def _sections(groups: dict[_Group, list[Outcome[Case]]], named: Named) -> tuple[Section, ...]:
     run = [(label, each) for label, each in named if each.recording and each.rows]
+    run.sort(key=lambda each: all(row["success"] for row in each[1].rows))  # failures first
     sections = [Section("Success", (_success(groups), *_failures(groups)))]
     views = run[:_MOST_VIEWS]
     if views:
