@@ -326,6 +326,8 @@ def _missions(named: Named) -> Table:
             cells: list[Cell] = [row.get(key) for key, *_ in _MEASURES]
             result = "" if not row else "yes" if row["success"] else "no"
             cause = row["cause"] if row else str(outcome.status)
-            rows.append((label, result, cause, *cells))
+            which = row.get("object"), row.get("table")
+            rows.append((label, *which, result, cause, row.get("reason"), *cells))
     measures = (Column(heading, unit) for _, heading, unit in _MEASURES)
-    return Table("", (Column("case"), Column("success"), Column("cause"), *measures), tuple(rows))
+    names = ("case", "object", "table", "success", "cause", "reason")
+    return Table("", (*map(Column, names), *measures), tuple(rows))

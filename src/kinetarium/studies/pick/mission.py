@@ -156,9 +156,10 @@ class Mission:
             try:
                 way = self._planner.way(start, goal, centre=self._centre)
             except PlanningError:
-                continue  # its objects are tried one by one
-            self._add_stop(Stop(goal, way, objects))
-            return
+                continue  # its objects are tried one by one, as those that are not reached
+            if near := self._planner.reachable(goal, objects):
+                self._add_stop(Stop(goal, way, near))
+                return
         for attempt in self.attempts:
             if attempt.stop is not None or attempt.failed:
                 continue

@@ -170,24 +170,41 @@ class Planner:
         """
         with self._timed("placement"):
             bases = list(self._bases(index, placement, rng))
+        checked: set[PlanarPose] = set()
+        if placement not in (Placement.ROBUST, Placement.MAP):
+            checked.update(bases)  # whether they reach the object is what is compared
         fallback: tuple[PlanarPose, Way] | None = None
         fault = PlanningError(NO_PATH, "")
         for wide in self._margins:
             for base in list(bases):
                 try:
                     way = self._way(start, base, centre=centre, margins=wide)
+                    if base not in checked:
+                        self._check_reach(base, index)
                 except PlanningError as reason:
                     fault = reason
+                    if reason.what == NO_BASE:
+                        bases.remove(base)
                     continue
+                checked.add(base)
                 fallback = fallback or (base, way)
-                if not way.straight:
-                    continue
-                if len(bases) == 1 or self.reachable(base, [index]):
+                if way.straight:
                     return base, way
-                bases.remove(base)
         if fallback is None:
             raise fault
         return fallback
+
+    def _check_reach(self, base: PlanarPose, index: int) -> None:
+        """Check that the arm reaches an object from a base of the map, which knows no lines.
+
+        Raises:
+            PlanningError: If it does not.
+        """
+        places = [self.tables.object_pose(i) for i in range(len(self.tables.objects))]
+        try:
+            self.reach(index, base=self.root(base), places=places)
+        except PlanningError as reason:
+            raise PlanningError(NO_BASE, f"at the best base {reason}") from None
 
     def stops(
         self, *, placement: Placement, start: PlanarPose

@@ -207,6 +207,8 @@ class Picker:
             floor, tyre = ground_surfaces(tyres, rule)
         links = dict.fromkeys(tyre_links(self.robot), tyre)
         if slick:
+            # What slides on the ground is part of the chassis.
+            links |= dict.fromkeys(self._rigid_with(self.model.root), SLICK)
             links |= {wheel.link: SLICK for wheel in self.base.wheels if wheel.caster}
         placed = placed_robot(
             self.robot,

@@ -48,10 +48,11 @@ def score(case: Case, recording: Recording) -> list[Row]:
     """Judge a mission by its recording, one row for each object.
 
     Returns:
-        object, stop: Its number, and that of the stop it was picked from, from 1 on.
+        object, table, stop: Its number, and those of its table and of the stop it was picked from,
+            from 1 on.
         success: Whether the object was lifted over 0.9 of 0.15 m and held 2 s with less than
             10 mm of slip.
-        cause: Why not.
+        cause, reason: Why not; and why there was no plan, if that is the cause.
         base_error_mm, base_error_deg: From the chosen base to where it stood.
         stop_error_mm, stop_error_deg: The same at the first stop, as localisation knows it: the
             error of driving alone.
@@ -75,13 +76,15 @@ def score(case: Case, recording: Recording) -> list[Row]:
     for attempt in facts["attempts"]:
         row: dict[str, Any] = dict.fromkeys(
             (
-                "object", "stop", "success", "cause", "base_error_mm", "base_error_deg",
-                "stop_error_mm", "stop_error_deg", "corrections", "drive_s", "way_m",
-                "tool_error_mm", "grip_n", "grip_law", "slip_mm", "creep_mm_s", "lift_mm",
+                "object", "table", "stop", "success", "cause", "reason", "base_error_mm",
+                "base_error_deg", "stop_error_mm", "stop_error_deg", "corrections", "drive_s",
+                "way_m", "tool_error_mm", "grip_n", "grip_law", "slip_mm", "creep_mm_s", "lift_mm",
                 "touches", "limit_margin_rad",
             )
         )  # fmt: skip
-        row |= {"object": attempt["object"] + 1, "limit_margin_rad": attempt["limit_margin"]}
+        held = case.layout.objects[attempt["object"]]
+        row |= {"object": attempt["object"] + 1, "table": held.table, "reason": attempt["reason"]}
+        row["limit_margin_rad"] = attempt["limit_margin"]
         if attempt["stop"] is not None:
             stop = facts["stops"][attempt["stop"]]
             row |= {"stop": attempt["stop"] + 1, "corrections": stop["corrections"]}
@@ -90,7 +93,6 @@ def score(case: Case, recording: Recording) -> list[Row]:
                 row[f"{what}_mm"], row[f"{what}_deg"] = stop[what] or (None, None)
         name = object_name(attempt["object"])
         own = phases[slice(*attempt["phases"])]
-        held = case.layout.objects[attempt["object"]]
         row |= _holding(recording, own, name, least=held.mass * _G / (2 * case.friction))
         cause = _cause(recording, row, own, attempt)
         if cause is Cause.MISSED:  # what was never held has not slipped
