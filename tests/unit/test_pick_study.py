@@ -1,6 +1,7 @@
 """pick: a mission in MuJoCo, its score on the recording, refusals and the conclusion."""
 
 from dataclasses import replace
+from itertools import pairwise
 from math import cos, pi, radians, sin
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,33 @@ def test_a_turn_that_shifts_the_robot_touches_nothing() -> None:
     ring = [(shifts * cos(a), shifts * sin(a), 0.0) for a in np.arange(0, 2 * pi, pi / 4)]
     for pose in way.poses[:-1]:
         assert planner.free(np.array(pose) + np.array(ring)).all()
+
+
+def test_a_correction_turns_away_from_the_table() -> None:
+    case = cases(Config(engine=("mujoco",), scenes=11, seed=1))[10]
+    picker = open_picker(case.robot, case.reading, case.sha256)
+    planner = Planner(picker, case.layout, (0.03, radians(3.0)), 0.12)
+    goal = PlanarPose(0.549, -0.013, 0.0)
+    ring = [(0.12 * cos(a), 0.12 * sin(a), 0.0) for a in np.arange(0, 2 * pi, pi / 4)]
+    assert not planner.free(np.array(goal) + np.array(ring)).all()
+    now = PlanarPose(0.552, -0.027, 0.0)
+    way = planner.way(now, goal, centre=PlanarPose(0.11, 0.0, 0.0), leave=True)
+    assert way.poses[0] == pytest.approx(now) and way.poses[-1] == pytest.approx(goal)
+    turns = [a for a, b in pairwise(way.poses) if abs(a.heading - b.heading) > 1e-3]
+    assert turns
+    for pose in turns:
+        assert planner.free(np.array(pose) + np.array(ring)).all()
+
+
+def test_nothing_is_driven_to_a_table_that_is_too_high(tmp_path: Path) -> None:
+    high = tmp_path / "high.toml"
+    high.write_text(NEAR.replace("[[tables]]", "[[tables]]\nsize = [1.2, 0.5, 1.1]"))
+    [case] = cases(Config(engine=("mujoco",), scene=(str(high),)))
+    recording = run(case)
+    [row] = score(case, recording)
+    assert (row["success"], row["cause"], row["table"]) == (False, "no base", 1)
+    assert "reach" in row["reason"]
+    assert recording["time"][-1] == 0.0
 
 
 def test_what_cannot_be_picked_is_refused_in_one_line(

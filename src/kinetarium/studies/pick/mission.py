@@ -229,7 +229,7 @@ class Mission:
         """Return a way to the goal from where the base is; none if there is no room."""
         try:
             now = self.known_pose(controller.measurement)
-            return self._planner.way(now, stop.goal, centre=self._centre).legs
+            return self._planner.way(now, stop.goal, centre=self._centre, leave=True).legs
         except PlanningError:
             return ()
 

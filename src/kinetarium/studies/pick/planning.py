@@ -178,15 +178,15 @@ class Planner:
         for wide in self._margins:
             for base in list(bases):
                 try:
-                    way = self._way(start, base, centre=centre, margins=wide)
                     if base not in checked:
                         self._check_reach(base, index)
+                        checked.add(base)
+                    way = self._way(start, base, centre=centre, margins=wide)
                 except PlanningError as reason:
                     fault = reason
                     if reason.what == NO_BASE:
                         bases.remove(base)
                     continue
-                checked.add(base)
                 fallback = fallback or (base, way)
                 if way.straight:
                     return base, way
@@ -327,8 +327,13 @@ class Planner:
         beside = np.array([(0, 0, 0), *((x, y, 0) for x in (-1, 1) for y in (-1, 1))])
         return bool(self.free(np.array(base) + _ROOM * beside).all())
 
-    def way(self, start: PlanarPose, goal: PlanarPose, *, centre: PlanarPose) -> Way:
+    def way(
+        self, start: PlanarPose, goal: PlanarPose, *, centre: PlanarPose, leave: bool = False
+    ) -> Way:
         """Return the way of the base to a goal, with the widest margins that there are.
+
+        Args:
+            leave: Whether the start is near the goal: turns are then away from both.
 
         Raises:
             PlanningError: If there is none.
@@ -336,7 +341,7 @@ class Planner:
         fault = PlanningError(NO_PATH, "")
         for wide in self._margins:
             try:
-                return self._way(start, goal, centre=centre, margins=wide)
+                return self._way(start, goal, centre=centre, margins=wide, leave=leave)
             except PlanningError as reason:
                 fault = reason
         raise fault
@@ -346,7 +351,13 @@ class Planner:
         return margins(spread=self.error[0] + self.error[1] * _CORNER, shift=self.shift)
 
     def _way(
-        self, start: PlanarPose, goal: PlanarPose, *, centre: PlanarPose, margins: Margins
+        self,
+        start: PlanarPose,
+        goal: PlanarPose,
+        *,
+        centre: PlanarPose,
+        margins: Margins,
+        leave: bool = False,
     ) -> Way:
         with self._timed("base path"):
             return plan_way(
@@ -357,6 +368,7 @@ class Planner:
                 goal=goal,
                 centre=centre,
                 margins=margins,
+                leave=leave,
             )
 
     def reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:

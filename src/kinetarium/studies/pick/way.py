@@ -1,5 +1,6 @@
 """The way of a base to its goal: legs that end with a straight one, where there is room."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, hypot, pi, sin
 
@@ -93,6 +94,7 @@ def plan_way(
     goal: PlanarPose,
     centre: PlanarPose,
     margins: Margins,
+    leave: bool = False,
 ) -> Way:
     """Return the way of a base to a goal.
 
@@ -103,6 +105,7 @@ def plan_way(
         obstacles: Everything, in the world's frame.
         centre: The point that is steered, in the root's frame, and the direction forwards.
         margins: Distances that are kept from obstacles.
+        leave: Whether the start is near the goal, and is left by a straight leg as well.
 
     Raises:
         PlanningError: If there is none.
@@ -130,9 +133,15 @@ def plan_way(
         last = legs(via, goal, margins.last) if before else None
         if last is not None and (not last.found or len(last.legs) > 1):
             continue
-        path = legs(start, via, margins.ends)
+        begin, first = start, None
+        if leave and before:
+            begin = _moved(start, before, direction=centre.heading)
+            first = legs(start, begin, margins.last)
+            if not first.found or len(first.legs) > 1:
+                continue
+        path = legs(begin, via, margins.ends)
         if path.found:
-            return _joined(path, last, centre=centre)
+            return _joined([first, path, last], centre=centre, straight=last is not None)
     raise PlanningError(NO_PATH, path.reason)
 
 
@@ -142,15 +151,15 @@ def _moved(base: PlanarPose, ahead: float, *, direction: float) -> PlanarPose:
     return base._replace(x=base.x - ahead * cos(angle), y=base.y - ahead * sin(angle))
 
 
-def _joined(path: BasePath, last: BasePath | None, *, centre: PlanarPose) -> Way:
-    legs = (*path.legs, *(last.legs if last else ()))
-    ends, poses = [], [path.legs[0].start] if path.legs else []
+def _joined(paths: Sequence[BasePath | None], *, centre: PlanarPose, straight: bool) -> Way:
+    legs = [leg for path in paths if path for leg in path.legs]
+    ends, poses = [], [legs[0].start] if legs else []
     for leg in legs:
         poses.append(leg.end)
         if leg.length:
             end = placed(centre, PlanarPose(*leg.end))
             ends.append(LegEnd(end.x, end.y, leg.length < 0, end.heading))
-    return Way(tuple(ends), tuple(PlanarPose(*each) for each in poses), last is not None)
+    return Way(tuple(ends), tuple(PlanarPose(*each) for each in poses), straight)
 
 
 def distance(a: PlanarPose, b: PlanarPose) -> tuple[float, float]:
