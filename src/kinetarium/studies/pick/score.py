@@ -62,7 +62,8 @@ def score(case: Case, recording: Recording) -> list[Row]:
             vertical, before the fingers close.
         grip_n: Least mean normal force of a finger while the object is held; None if missed.
         grip_law: Whether each finger presses with m g / (2 mu) at least in all samples from the end
-            of closing on: Coulomb's law then holds the object at rest. None if missed.
+            of closing on: Coulomb's law then holds an object that is gripped at its middle; beside
+            it, its weight may turn it about the pads. None if missed.
         slip_mm: Largest motion of the object in the grip frame from the end of closing on;
             None if missed.
         creep_mm_s: How fast it moves in the grip frame while it is held, on average.
