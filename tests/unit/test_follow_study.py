@@ -155,7 +155,10 @@ def test_the_line_of_the_readme_is_followed(tmp_path: Path) -> None:
 def test_a_report_without_a_completed_run(case: Case) -> None:
     failed = Outcome(case, RunStatus.FAILED, "no such line", (), None, {})
     findings = figures.report([failed])
-    assert findings.sections == () and "not at all" in findings.conclusion
+    assert (
+        findings.sections == ()
+        and "does not follow the line with the true pose" in findings.conclusion
+    )
 
 
 @pytest.mark.parametrize("poses", [[pose()], [pose(), pose()]])
