@@ -11,11 +11,18 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
 from kinetarium.roles import BaseKind, RoleOptions, with_locked_joints
-from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH
+from kinetarium.scene.docking import CENTER, SATELLITE_LENGTH, docking_scene
+from kinetarium.spatial import se3
 from kinetarium.studies.dock.press._reference import one_axis_docking
-from kinetarium.studies.dock.press.arms import GAP, KR250_START, docking_of
+from kinetarium.studies.dock.press.arms import GAP, KR250_START, docking_of, reaction
 from kinetarium.studies.dock.press.cases import cases
-from kinetarium.studies.dock.press.config import DockCase, DockConfig, ForceCase, PresetName
+from kinetarium.studies.dock.press.config import (
+    Contact,
+    DockCase,
+    DockConfig,
+    ForceCase,
+    PresetName,
+)
 from kinetarium.studies.dock.press.run import run, score, settling
 
 UR10 = installed_packages()["example-robot-data"] / "robots/ur_description/urdf/ur10_robot.urdf"
@@ -77,6 +84,28 @@ def test_the_kr250_starts_as_in_the_paper() -> None:
 def test_what_an_arm_cannot_do_is_refused_beforehand(changes: dict[str, object], said: str) -> None:
     with pytest.raises(KinetariumError, match=said):
         cases(replace(LIGHT, **changes))
+
+
+def test_the_target_bears_the_opposite_wrench() -> None:
+    """Both wrenches balance about the world's origin, where the faces touch and are parallel."""
+    wrench = np.array([-480.0, 7.0, -24.0, 1.1, 2.5, -1.8])
+    misalign = (0.0, 6e-3, -8e-3, 0.04, 0.0, 0.0)
+    docking = docking_scene(payload=1.0, gap=0.0, misalign=misalign)
+    X_WC, X_WT = (
+        arm.X_WA @ RobotDynamics(arm.model).link_pose(arm.q_start, CENTER)
+        for arm in (docking.chaser, docking.target)
+    )
+    held = se3.wrench_in_parent(X_WT, reaction(wrench, misalign=misalign))
+    np.testing.assert_allclose(held, -se3.wrench_in_parent(X_WC, wrench), atol=1e-9)
+
+
+def test_a_target_that_gives_way_is_refused() -> None:
+    """The wrist of the chaser bears 38 N m, that of the target 59 of its 54."""
+    wrench = (-478.6, 6.7, -23.7, 1.1, 2.5, -1.8)
+    free = replace(LIGHT, chaser=str(UR10), wrench=wrench, contact=Contact.FACE, friction=0.3)
+    with pytest.raises(KinetariumError, match=r"wrist_1_joint needs 59 of 54 N m"):
+        cases(free)
+    cases(replace(free, wrench=(*wrench[:2], 0.0, *wrench[3:])))
 
 
 def test_locked_joints_stay_where_they_are() -> None:

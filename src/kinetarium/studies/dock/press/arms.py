@@ -1,7 +1,7 @@
 """The two arms of a docking: any robot with an arm, where it starts, and what it can bear."""
 
 from collections.abc import Iterator, Sequence
-from math import degrees, isfinite, radians
+from math import degrees, isfinite, pi, radians
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from kinetarium.roles.studied_robot import StudiedRobot
 from kinetarium.scene.docking import (
     CENTER,
     CIRCUMRADIUS,
+    SATELLITE_LENGTH,
     DockingScene,
     docking_scene,
     satellite_arm,
 )
+from kinetarium.spatial import se3
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import pose
+from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.dock.press.config import KR250, Contact, DockCase, DockConfig
 from kinetarium.studies.dock.press.probe import SHAPE
 
@@ -285,6 +287,21 @@ def refuse_overload(
                 f" {payload:g} kg: {joint.name} needs {abs(torque):.0f} of {most:g} N m;"
                 " choose another --case or --payload-kg"
             )
+
+
+def reaction(wrench: Array, *, misalign: Sequence[float] = ()) -> Array:
+    """Return the wrench on the target, in its frame, of one on the chaser [N, N m], shape (6,).
+
+    The faces touch and are parallel, half a turn about z apart: forces along z and moments about
+    it change sides, so that the target may be overloaded where the chaser is not.
+
+    Args:
+        wrench: On the chaser, in its frame about its centre of mass [N, N m], shape (6,).
+        misalign: Displacement and roll, pitch, yaw of the target's face [m, rad].
+    """
+    _, aside, up, roll, *_ = (*misalign, 0.0, 0.0, 0.0, 0.0)
+    turn = rotation_about((1.0, 0.0, 0.0), roll) @ rotation_about((0.0, 0.0, 1.0), pi)
+    return se3.wrench_in_child(pose((SATELLITE_LENGTH, aside, up), turn), -np.asarray(wrench))
 
 
 def joint_load(dynamics: RobotDynamics, q: Array, wrench: Array) -> Array:

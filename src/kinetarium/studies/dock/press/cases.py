@@ -18,6 +18,7 @@ from kinetarium.studies.dock.press.arms import (
     DISTANCE,
     docking_of,
     open_arms,
+    reaction,
     refuse_overload,
     softer,
     start_of,
@@ -152,14 +153,16 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
     start = start_of(chaser, given=config.start_deg, **asked)
     facing: tuple[float, ...] = ()
     if target is not chaser:
-        facing = start_of(target, given=(), **asked)
+        facing = start_of(target, given=(), **{**asked, "wrench": reaction(wrench)})
     for name, case in own:
-        for arm, posture in ((chaser, start), (target, facing or start)):
+        pressed = wrenches[name, case]
+        borne = ((chaser, start, pressed), (target, facing or start, reaction(pressed)))
+        for arm, posture, on_arm in borne:
             refuse_overload(
                 arm,
                 start_deg=posture,
                 payload=config.payload_kg or PRESETS[name].payload,
-                wrench=wrenches[name, case],
+                wrench=on_arm,
             )
     both = ((chaser, target), (start, facing or start))
     found = tuple(

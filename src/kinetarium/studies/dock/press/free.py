@@ -40,6 +40,7 @@ from kinetarium.studies.dock.press.arms import (
     joint_load,
     joint_path,
     path_scale,
+    reaction,
 )
 from kinetarium.studies.dock.press.config import (
     MISALIGNMENT,
@@ -253,8 +254,9 @@ def refuse_unsettled(case: DockCase, docking: DockingScene) -> None:
     wrench = wanted_wrench(case)
     _refuse_wrench(case, wrench)
     _refuse_loop(case, docking)
-    for arm, name in ((docking.chaser, "chaser"), (docking.target, "target")):
-        _refuse_path(case, arm, wrench=wrench, moves=name == "chaser")
+    _refuse_path(case, docking.chaser, wrench=wrench, moves=True)
+    held = reaction(wrench, misalign=case.misalign)
+    _refuse_path(case, docking.target, wrench=held, moves=False)
     needed = settling_formula(case, docking)
     if not needed <= SLOWEST:
         raise ConfigError(
@@ -352,7 +354,8 @@ def _refuse_path(case: DockCase, arm: DockingArm, *, wrench: Array, moves: bool)
     for joint, effort in zip(model.moving_joints, joint_load(dynamics, end, wrench), strict=True):
         most = joint.limits.effort
         if isfinite(most) and 0 < most < abs(effort):
+            when = "at the end of its path" if moves else "that it holds against as the target"
             raise ConfigError(
-                f"{model.name} cannot bear the wrench at the end of its path: {joint.name} needs"
+                f"{model.name} cannot bear the wrench {when}: {joint.name} needs"
                 f" {abs(effort):.0f} of {most:g} N m"
             )
