@@ -6,6 +6,7 @@ from math import cos, hypot, pi, sin, sqrt
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.spatial.transform import Rotation
 
 from kinetarium.errors import KinetariumError
 from kinetarium.figure.text import Table
@@ -312,6 +313,43 @@ def test_a_slope_raises_the_body_with_its_feet():
     np.testing.assert_allclose(feet[:, 2], np.maximum(0, feet[:, 0] - 40) * rise, atol=1e-9)
     assert walk.body[-1, 2] - walk.body[0, 2] == pytest.approx((4 * S - 40) * rise, rel=0.15)
     assert not [w for w in walk.warnings if w.kind is WarningKind.REACH]
+
+
+@pytest.mark.parametrize("kind", [LegKind.TTT1, LegKind.TTT2])
+@pytest.mark.parametrize("tilt", [0.0, 0.4, 1.0])
+def test_a_body_tilts_with_the_ground_by_choice(kind, tilt):
+    """Across the slope the heading is kept; feet are where the closed loops put them."""
+    walk = plan_walk(
+        WalkPlan(
+            machine=Machine(kind=kind),
+            waypoints=((60.0, 0.0), (90.0, 50.0), (130.0, 60.0)),
+            terrain=Terrain(slope_deg=10.0, slope_from=-200.0),
+            tilt=tilt,
+            sway=3.0,
+        )
+    )
+    rise = np.tan(np.radians(10))
+    normal = np.array([-tilt * rise, 0.0, 1.0]) / np.hypot(tilt * rise, 1.0)
+    axes = Rotation.from_quat(walk.body[:, 3:], scalar_first=True).as_matrix()
+    np.testing.assert_allclose(axes[:, :, 2], np.broadcast_to(normal, (len(axes), 3)), atol=1e-9)
+    np.testing.assert_allclose(walk.links[:, :, 8, :3], walk.feet, atol=1e-9)
+    feet = walk.feet[walk.support]
+    np.testing.assert_allclose(feet[:, 2], (feet[:, 0] + 200) * rise, atol=1e-9)
+    at_rest = walk.body[0, :3] - walk.feet[0].mean(axis=0)
+    assert at_rest @ normal == pytest.approx(walk.plan.machine.height, abs=1e-9)
+    # The sway is computed swing by swing in a kernel, the margin of the frames afterwards.
+    assert walk.margin.min() == pytest.approx(3.0, abs=1e-6)
+
+
+def test_orders_are_judged_for_the_body_as_it_tilts():
+    steep = Terrain(slope_deg=35.0, slope_from=-400.0)
+    plan = WalkPlan(waypoints=((0.0, 0.0), (50.0, 0.0)), stride=25.0, terrain=steep, tilt=1.0)
+    for each in judge_all_orders(plan, lay_route(plan))[::5]:
+        walk = plan_walk(replace(plan, order=each.order))
+        stands = [frame for step in walk.steps for frame in (step.first, step.last)]
+        beyond = walk.plan.machine.leg.overreach(walk.joints[stands]).max()
+        assert each.violation == pytest.approx(max(beyond, 0.0), abs=1e-5)
+    assert beyond > 0.5
 
 
 def test_out_of_reach_says_leg_step_and_amount():

@@ -247,6 +247,14 @@ def test_rough_ground_and_slopes_downhill(tmp_path, terrain):
 
 
 @pytest.mark.slow
+def test_a_body_that_tilts_with_the_ground_walks():
+    row, recording = walked(ground=(Ground.SLOPE,), slope_deg=12.0, tilt=1.0, stable=True)
+    assert row["verdict"] == "walked" and row["tilt_max_deg"] < 1
+    x, y = recording["body"][-1, 4:6]
+    assert np.degrees(np.arccos(1 - 2 * (x * x + y * y))) == pytest.approx(12.0, abs=0.5)
+
+
+@pytest.mark.slow
 def test_the_waypoints_that_statics_takes_as_safe(tmp_path):
     path = waypoints(tmp_path, "0,0\n60,0\n60,60\n0,60\n")
     row, _ = walked(path=path, sway=(2.0,))

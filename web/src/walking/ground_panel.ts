@@ -38,6 +38,7 @@ export class GroundPanel {
         fields.number({ label: "slope", title: "Angle of the slope along x: uphill from where it starts, or, if negative, downhill to there", unit: "°", get: (plan) => plan.terrain.slope_deg, set: (slope_deg, plan) => terrain(plan, { slope_deg }) }),
         fields.number({ label: "from x", title: "Where an uphill slope starts along x, and a downhill one ends", step: 5, get: (plan) => plan.terrain.slope_from, set: (slope_from, plan) => terrain(plan, { slope_from }) }),
         fields.number({ label: "clear", title: "Least distance of a foot from the edge of a block", get: (plan) => plan.terrain.clearance, set: (clearance, plan) => terrain(plan, { clearance }) }),
+        fields.number({ label: "tilt", title: "Share of the ground's slope by which the body tilts: 0 keeps it level, 1 parallel to the ground", step: 0.1, get: (plan) => plan.tilt ?? 0, set: (tilt) => ({ tilt }) }),
       ),
       this.rows,
     );

@@ -45,12 +45,12 @@ export class PhysicsPanel {
     const row = Object.entries(TABLE_1).find(([, legs]) => legs.join() === order.join())?.[0];
     if (order.length && !row) throw new Error("in physics the legs follow the automatic order, or a row of Table 1");
     const machine = await postJson("api/walking/files/machine.json", { plan, kinds });
-    const { stride, lift, sway, timing, step_time, heading, curve, spin_deg } = plan;
+    const { stride, lift, sway, tilt, timing, step_time, heading, curve, spin_deg } = plan;
     const files = { "machine.json": await machine.text(), "path.json": JSON.stringify(plan.waypoints) };
     const spin = heading === "spin";
     const config = {
       engine: [engine], type: kinds, machine: "@machine.json", path: [spin ? "spin" : "@path.json"], order: [row ?? "auto"],
-      stride: [stride], sway: [sway], timing: [timing], lift, step_time, curve, spin_deg, ...(spin ? {} : { heading }),
+      stride: [stride], sway: [sway], tilt, timing: [timing], lift, step_time, curve, spin_deg, ...(spin ? {} : { heading }),
     };
     const job = await this.jobs.start("walk", config, files);
     this.app.layout.notice(`The walk is simulated; its run will be in ${job.folder}.`);

@@ -92,6 +92,8 @@ export interface Plan {
   stride: number;
   lift: number;
   sway: number;
+  /** Share of the ground's slope by which the body tilts. */
+  tilt?: number;
   timing: "paper" | "two-phase";
   /** Empty for the best of all. */
   order: number[];

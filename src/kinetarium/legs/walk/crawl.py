@@ -1,6 +1,6 @@
 """A crawl gait, swing by swing, as Numba kernels: footholds, body poses, static stability."""
 
-from math import atan2, cos, hypot, inf, pi, sin
+from math import atan2, cos, hypot, inf, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,8 +144,11 @@ def crawl_bodies(
     com: Array,
     height: float,
     sway: float,
+    tilt: float,
 ) -> Array:
-    """Return the body during each swing: x, y, z, heading, and its sway in x and y, shape (n, 6).
+    """Return the body during each swing, shape (n, 8).
+
+    They are x, y, z, heading, the slopes of its plane along x and y, and its sway in x and y.
 
     Args:
         order: As for `crawl_feet`.
@@ -155,25 +158,90 @@ def crawl_bodies(
         com: Centre of mass in the body frame, shape (2,).
         height: Height of the body over its feet [unit].
         sway: Static margin that the sway shall provide in each swing [unit]; 0 for no sway.
+        tilt: Share of the slope of its feet by which it tilts [-].
     """
     n = len(feet) - 1
-    bodies = np.empty((n, 6))
+    bodies = np.empty((n, 8))
     corners = np.empty((3, 2))
     for i in range(n):
         # The body sways by the shortest way that moves its centre of mass into the triangle
         # of the three supporting feet, with the margin.
         pose = poses[body_index(i, two_phase)]
-        c, s = cos(pose[2]), sin(pose[2])
-        x, y = pose[0] + c * com[0] - s * com[1], pose[1] + s * com[0] + c * com[1]
+        gx, gy = plane_slopes(feet[i], tilt)
+        dx, dy = _center_beside(com, pose[2], gx, gy)
+        x, y = pose[0] + dx, pose[1] + dy
         standing_corners(feet[i], order[i % len(order)], corners)
         nx, ny = x, y
         if sway > 0.0:
             nx, ny = into_triangle(corners, x, y, sway)
         bodies[i, 0], bodies[i, 1] = pose[0] + nx - x, pose[1] + ny - y
-        bodies[i, 2] = height + feet[i, :, 2].mean()
-        bodies[i, 3] = pose[2]
-        bodies[i, 4], bodies[i, 5] = nx - x, ny - y
+        bodies[i, 2] = height_over(feet[i], bodies[i, 0], bodies[i, 1], gx, gy, height)
+        bodies[i, 3], bodies[i, 4], bodies[i, 5] = pose[2], gx, gy
+        bodies[i, 6], bodies[i, 7] = nx - x, ny - y
     return bodies
+
+
+@compiled
+def plane_slopes(feet: Array, tilt: float) -> tuple[float, float]:
+    """Return the slopes along x and y of the plane of a body over its feet [-].
+
+    It is the plane of the feet by least squares, less steep by the tilt.
+
+    Args:
+        feet: The four feet [unit], shape (4, 3).
+        tilt: Share of the slope of its feet by which it tilts [-].
+    """
+    mx, my, mz = feet[:, 0].mean(), feet[:, 1].mean(), feet[:, 2].mean()
+    xx, xy, yy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0
+    for leg in range(4):
+        dx, dy, dz = feet[leg, 0] - mx, feet[leg, 1] - my, feet[leg, 2] - mz
+        xx, xy, yy, xz, yz = xx + dx * dx, xy + dx * dy, yy + dy * dy, xz + dx * dz, yz + dy * dz
+    spread = xx * yy - xy * xy
+    if tilt == 0.0 or spread <= 1e-12 * (xx + yy) ** 2:  # feet in one line have no plane
+        return 0.0, 0.0
+    return tilt * (xz * yy - yz * xy) / spread, tilt * (yz * xx - xz * xy) / spread
+
+
+@compiled
+def height_over(feet: Array, x: float, y: float, gx: float, gy: float, height: float) -> float:
+    """Return z of a body at x and y that keeps its height over its plane, along its normal.
+
+    Args:
+        feet: The four feet, whose centre is on the plane [unit], shape (4, 3).
+        gx, gy: The slopes of the plane [-].
+        height: Height of the body over its feet [unit].
+    """
+    mx, my, mz = feet[:, 0].mean(), feet[:, 1].mean(), feet[:, 2].mean()
+    z: float = mz + gx * (x - mx) + gy * (y - my) + height * sqrt(1.0 + gx * gx + gy * gy)
+    return z
+
+
+@compiled
+def _center_beside(com: Array, heading: float, gx: float, gy: float) -> tuple[float, float]:
+    """Return by how much the centre of mass is beside a body's origin, along x and y [unit]."""
+    c, s = cos(heading), sin(heading)
+    # The opposite tilt turns axes of the body into those of the world.
+    x, y, _ = into_tilted(c * com[0] - s * com[1], s * com[0] + c * com[1], 0.0, -gx, -gy)
+    return x, y
+
+
+@compiled
+def into_tilted(
+    dx: float, dy: float, dz: float, gx: float, gy: float
+) -> tuple[float, float, float]:
+    """Turn a vector of the world into the axes of a plane of slopes gx and gy.
+
+    They are the world's axes, turned by the shortest way from the vertical to its normal.
+    """
+    nz = 1.0 / sqrt(1.0 + gx * gx + gy * gy)
+    nx, ny = -gx * nz, -gy * nz
+    # The components along (nx, ny) and nz turn; what is across them stays.
+    along = (nx * dx + ny * dy) / (1.0 + nz)
+    return (
+        dx - nx * (along + dz),
+        dy - ny * (along + dz),
+        nx * dx + ny * dy + nz * dz,
+    )
 
 
 @compiled
@@ -185,6 +253,7 @@ def judge_orders(
     cycles: int,
     com: Array,
     sway: float,
+    tilt: float,
     kind: int,
     dimensions: Array,
     hips: Array,
@@ -200,6 +269,7 @@ def judge_orders(
         two_phase: Whether the body moves twice in a cycle.
         com: Centre of mass in the body frame, shape (2,).
         sway: Static margin that the sway shall provide in each swing [unit].
+        tilt: As for `crawl_bodies`.
         kind: 0 for TTT1, 1 for TTT2, 2 for TTR.
         dimensions: l1, l2, gain and rail height, shape (4,).
         hips: The hips in the body frame, shape (4, 3).
@@ -217,21 +287,21 @@ def judge_orders(
     for o in range(len(orders)):
         order = orders[o]
         feet = crawl_feet(order, holds, two_phase, cycles)
-        bodies = crawl_bodies(order, feet, poses, two_phase, com, height, sway)
+        bodies = crawl_bodies(order, feet, poses, two_phase, com, height, sway, tilt)
         violation, margin, inward = 0.0, np.inf, 0.0
         for i in range(len(bodies)):
             body, swinging = bodies[i], order[i % 4]
             c, s = cos(body[3]), sin(body[3])
-            x = body[0] + c * com[0] - s * com[1]
-            y = body[1] + s * com[0] + c * com[1]
+            x, y = _center_beside(com, body[3], body[4], body[5])
             standing_corners(feet[i], swinging, corners)
-            margin = min(margin, hull_margin(corners, x, y))
+            margin = min(margin, hull_margin(corners, body[0] + x, body[1] + y))
             for j in range(5):  # the four feet before the swing, and the one that has swung
                 leg = j if j < 4 else swinging
                 foot = feet[i + j // 4, leg]
-                dx, dy = foot[0] - body[0], foot[1] - body[1]
+                dx, dy, dz = foot[0] - body[0], foot[1] - body[1], foot[2] - body[2]
+                dx, dy, dz = into_tilted(dx, dy, dz, body[4], body[5])
                 fx, fy = c * dx + s * dy - hips[leg, 0], c * dy - s * dx - hips[leg, 1]
-                fz = foot[2] - body[2] - hips[leg, 2]
+                fz = dz - hips[leg, 2]
                 rest = neutral[leg, 1] - hips[leg, 1]
                 outward = -1.0 if leg < 2 else 1.0  # legs 1 and 2 are on the right
                 inward = max(inward, outward * (rest - fy))

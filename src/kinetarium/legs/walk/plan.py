@@ -306,6 +306,8 @@ class WalkPlan:
             that whole cycles fit the path, and in bends so that no foot travels farther.
         lift: Height by which a foot is lifted [unit].
         sway: Static margin that the body's sway shall provide [unit]; 0 for no sway.
+        tilt: Share of the slope under its feet by which the body tilts [-]: 0 keeps it level, 1
+            parallel to the ground. A body that tilts keeps its centre over its feet.
         timing: When the body moves within a cycle.
         order: The order in which the legs swing, such as (1, 2, 3, 4); empty for the best of
             all 24. The rows of the paper's Table 1 are `TABLE_1[1]` to `TABLE_1[8]`.
@@ -315,7 +317,7 @@ class WalkPlan:
         step_time: Duration of one leg step, body moves included [s].
         terrain: The ground.
         gait: A periodic gait; None for a crawl. Its cycle, of four leg steps, replaces
-            `step_time`, and its lift `lift`; timing, order and sway are not used.
+            `step_time`, and its lift `lift`; timing, order, sway and tilt are not used.
     """
 
     machine: Machine = field(default_factory=Machine)
@@ -328,6 +330,7 @@ class WalkPlan:
     stride: float = 16.0
     lift: float = 5.0
     sway: float = 0.0
+    tilt: float = 0.0
     timing: GaitTiming = GaitTiming.TWO_PHASE
     order: tuple[int, ...] = ()
     by_region: bool = False
@@ -345,6 +348,7 @@ class WalkPlan:
         checked("stride", self.stride, low=1e-3, high=1e6)
         checked("lift", self.lift, low=0.0, high=1e6)
         checked("sway", self.sway, low=0.0, high=1e6)
+        checked("tilt", self.tilt, low=0.0, high=1.0)
         checked("heading_deg", self.heading_deg, low=-1e6, high=1e6)
         checked("spin_deg", abs(self.spin_deg), low=1e-3, high=1e6)
         checked("frames_per_step", self.frames_per_step, low=3, high=10_000)

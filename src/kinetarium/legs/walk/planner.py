@@ -48,6 +48,7 @@ def judge_all_orders(plan: WalkPlan, route: WalkRoute) -> tuple[OrderScore, ...]
         route.cycles,
         np.array(machine.com),
         plan.sway,
+        plan.tilt,
         machine.kind.code,
         machine.leg.dimensions,
         machine.hips,
@@ -101,8 +102,9 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
         legs = tuple(leg for row in rows for leg in TABLE_1[row]) or order
         frames = crawl_frames(plan, route, order=legs)
     count = len(frames.body)
-    hips = _hips(frames.body, machine.hips)
-    local = _into_body(frames.feet - hips[:, :, :3], frames.body[:, 3])
+    axes = _axes(frames.body)
+    hips = _hips(frames.body, axes, machine.hips)
+    local = (frames.feet - hips[:, :, :3]) @ axes  # into body axes
     joints = np.stack(
         [
             machine.leg.follow(local[:, leg], azimuth=azimuth)
@@ -118,7 +120,7 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
         hips.reshape(-1, 7),
         links.reshape(-1, 9, 7),
     )
-    com = _center_of_mass(frames.body, machine.com)
+    com = frames.body[:, :3] + axes[:, :, :2] @ machine.com
     margin = support_margins(frames.feet, frames.support, com)
     body = np.column_stack([frames.body[:, :3], hips[:, 0, 3:]])
     interference = find_interference(machine, body, links)
@@ -148,29 +150,38 @@ def plan_walk(plan: WalkPlan) -> PlannedWalk:
     )
 
 
-def _hips(body: Array, hips: Array) -> Array:
-    """Return the leg frames in the world, position and quaternion wxyz, shape (n, 4, 7)."""
-    c, s = np.cos(body[:, 3:]), np.sin(body[:, 3:])
-    poses = np.zeros((len(body), 4, 7))
-    poses[:, :, 0] = body[:, :1] + c * hips[:, 0] - s * hips[:, 1]
-    poses[:, :, 1] = body[:, 1:2] + s * hips[:, 0] + c * hips[:, 1]
-    poses[:, :, 2] = body[:, 2:3] + hips[:, 2]
-    poses[:, :, 3] = np.cos(body[:, 3:] / 2)
-    poses[:, :, 6] = np.sin(body[:, 3:] / 2)
-    return poses
-
-
-def _into_body(vectors: Array, heading: Array) -> Array:
-    """Turn vectors of the world, shape (n, 4, 3), into body axes."""
-    c, s = np.cos(heading)[:, np.newaxis], np.sin(heading)[:, np.newaxis]
-    x, y, z = np.moveaxis(vectors, -1, 0)
-    return np.stack([c * x + s * y, c * y - s * x, z], axis=-1)
-
-
-def _center_of_mass(body: Array, com: tuple[float, float]) -> Array:
+def _axes(body: Array) -> Array:
+    """Return the body's axes in the world, shape (n, 3, 3): its heading, then its tilt."""
     c, s = np.cos(body[:, 3]), np.sin(body[:, 3])
-    x, y = com
-    return np.column_stack([body[:, 0] + c * x - s * y, body[:, 1] + s * x + c * y, body[:, 2]])
+    nx, ny, nz = _normals(body)
+    k = 1 / (1 + nz)
+    turn = np.zeros((len(body), 3, 3))
+    turn[:, 0, 0], turn[:, 0, 1] = c, -s
+    turn[:, 1, 0], turn[:, 1, 1] = s, c
+    turn[:, 2, 2] = 1.0
+    tilt = np.stack(
+        [1 - nx * nx * k, -nx * ny * k, nx, -nx * ny * k, 1 - ny * ny * k, ny, -nx, -ny, nz], axis=1
+    )
+    return np.asarray(tilt.reshape(-1, 3, 3) @ turn)
+
+
+def _normals(body: Array) -> tuple[Array, Array, Array]:
+    """Return the normal of the body's plane, shape (n,) each."""
+    gx, gy = body[:, 4], body[:, 5]
+    nz = 1 / np.sqrt(1 + gx * gx + gy * gy)
+    return 0.0 - gx * nz, 0.0 - gy * nz, nz  # no negative zeros
+
+
+def _hips(body: Array, axes: Array, hips: Array) -> Array:
+    """Return the leg frames in the world, position and quaternion wxyz, shape (n, 4, 7)."""
+    c, s = np.cos(body[:, 3] / 2), np.sin(body[:, 3] / 2)
+    nx, ny, nz = _normals(body)
+    w = np.sqrt((1 + nz) / 2)
+    x, y = -ny / (2 * w), nx / (2 * w)
+    poses = np.empty((len(body), 4, 7))
+    poses[:, :, :3] = body[:, np.newaxis, :3] + hips @ axes.mT
+    poses[:, :, 3:] = np.stack([w * c, x * c + y * s, y * c - x * s, w * s], axis=1)[:, np.newaxis]
+    return poses
 
 
 LEAST_FOOT_GAP = 5.0

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.legs.mechanism.pantograph import LegsError
-from kinetarium.legs.walk.crawl import body_index, crawl_bodies, crawl_feet
+from kinetarium.legs.walk.crawl import (
+    body_index,
+    crawl_bodies,
+    crawl_feet,
+    height_over,
+    plane_slopes,
+)
 from kinetarium.legs.walk.plan import (
     Curve,
     Gait,
@@ -316,7 +322,7 @@ class Frames:
     """A crawl, frame by frame.
 
     Attributes:
-        body: x, y, z [unit] and heading [rad], shape (n, 4).
+        body: x, y, z [unit], heading [rad], slopes of its plane along x and y [-], shape (n, 6).
         feet: The feet in the world [unit], shape (n, 4, 3).
         support: Which of them are on the ground, shape (n, 4).
         steps: The swings.
@@ -337,7 +343,8 @@ class _Stops:
 
     index: Indices
     sway: Array
-    height: Array
+    stance: Array
+    """Height, and slopes of the plane, shape (n, 3)."""
 
 
 def crawl_frames(plan: WalkPlan, route: WalkRoute, *, order: tuple[int, ...]) -> Frames:
@@ -468,7 +475,7 @@ def gait_frames(plan: WalkPlan, route: WalkRoute, gait: Gait) -> Frames:
         step[first + 1 :] = number
     height = plan.machine.height + _stance_height(feet, motion.support)
     return Frames(
-        np.column_stack([poses[:, :2], height, poses[:, 2]]),
+        np.column_stack([poses[:, :2], height, poses[:, 2], np.zeros((len(poses), 2))]),
         feet,
         motion.support,
         tuple(LegStep(leg + 1, first, last) for leg, first, last, _ in motion.swings),
@@ -486,15 +493,21 @@ def _stance_height(feet: Array, support: NDArray[np.bool_]) -> Array:
 
 def _stops(plan: WalkPlan, route: WalkRoute, *, legs: Indices, feet: Array) -> _Stops:
     height = plan.machine.height
+    com = np.array(plan.machine.com)
     bodies = crawl_bodies(
-        legs, feet, route.poses, route.two_phase, np.array(plan.machine.com), height, plan.sway
+        legs, feet, route.poses, route.two_phase, com, height, plan.sway, plan.tilt
     )
     swings = [body_index(i, route.two_phase) for i in range(len(bodies))]
     rest = np.zeros((1, 2))
+    ends = []
+    for at, pose in ((0, 0), (-1, swings[-1])):
+        gx, gy = plane_slopes(feet[at], plan.tilt)
+        x, y = route.poses[pose, :2]
+        ends.append([height_over(feet[at], x, y, gx, gy, height), gx, gy])
     return _Stops(
         np.array([0, *swings, swings[-1]], dtype=np.int64),
-        np.concatenate([rest, bodies[:, 4:], rest]),
-        height + np.concatenate([feet[:1], feet])[:, :, 2].mean(axis=1),
+        np.concatenate([rest, bodies[:, 6:], rest]),
+        np.concatenate([ends[:1], bodies[:, [2, 4, 5]], ends[1:]]),
     )
 
 
@@ -530,17 +543,17 @@ def _clock(
 
 
 def _body(route: WalkRoute, stops: _Stops, *, step: Indices, part: Array) -> Array:
-    """Move the body along its path from stop to stop, shape (n, 4)."""
+    """Move the body along its path from stop to stop, shape (n, 6)."""
     source = np.maximum(step - 1, 0)
     begin, end = stops.index[source], stops.index[step]
     poses = route.poses[end]
     between = np.flatnonzero((part < 1) & (begin != end))
     start, goal = route.ways[begin[between]], route.ways[end[between]]
     poses[between] = route.path.poses(start + part[between] * (goal - start))
-    rest = 1 - part
-    sway = rest[:, np.newaxis] * stops.sway[source] + part[:, np.newaxis] * stops.sway[step]
-    height = rest * stops.height[source] + part * stops.height[step]
-    return np.column_stack([poses[:, :2] + sway, height, poses[:, 2]])
+    part = part[:, np.newaxis]
+    sway = (1 - part) * stops.sway[source] + part * stops.sway[step]
+    over = (1 - part) * stops.stance[source] + part * stops.stance[step]
+    return np.column_stack([poses[:, :2] + sway, over[:, 0], poses[:, 2], over[:, 1:]])
 
 
 def _swung(start: Array, goal: Array, part: Array, *, lift: float) -> Array:

@@ -48,6 +48,7 @@ Spin = Annotated[float, Range(-1e4, 1e4, unit="deg")]
 """About thirty turns to each side."""
 StepTime = Annotated[float, Range(1e-3, 1e3, unit="s")]
 """From one physics time step on."""
+Tilt = Annotated[float, Range(0.0, 1.0, unit="-")]
 Frames = Annotated[int, Range(3, 10_000, unit="-")]
 """At least lift, swing and touchdown."""
 Unit = Annotated[float, Range(1e-4, 10.0, unit="m")]
@@ -90,6 +91,8 @@ class Config:
         timing: When the body moves within a cycle.
         order: Leg order: auto for the best of all 24, or rows 1 to 8 of the paper's Table 1.
         sway: Stability margin to reach in each swing by swaying the body [unit]; 0 for no sway.
+        tilt: Share of the slope under its feet by which the body tilts in a crawl [-]: 0 keeps it
+            level, 1 parallel to the ground.
         stable: Choose sway and step time: the fastest walk that keeps the margin.
         margin: Dynamic margin that a stable walk keeps: distance of the zero-moment point from the
             edge of the support [unit].
@@ -125,6 +128,7 @@ class Config:
     timing: tuple[GaitTiming, ...] = (GaitTiming.TWO_PHASE,)
     order: tuple[str, ...] = ("auto",)
     sway: Annotated[tuple[float, ...], LENGTH] = (0.0,)
+    tilt: Tilt = 0.0
     stable: bool = False
     margin: Annotated[float, LENGTH] = 2.0
     engine: tuple[str, ...] = (NO_ENGINE,)
@@ -182,6 +186,7 @@ class Case:
     frames: Frames
     unit_m: Unit
     mass: Mass
+    tilt: Tilt = 0.0
     stable: bool = False
     margin: Annotated[float, LENGTH] = 2.0
     drives: Drives = Drives.IDEAL
@@ -293,6 +298,8 @@ def find_gait(config: Config) -> Gait | None:
             "a periodic --gait has its own cycle time and no sway; leave out --stable, --sway and"
             " --step-time"
         )
+    if config.tilt:
+        raise ConfigError("a periodic --gait keeps the body level; leave out --tilt")
     if LegKind.TTR in config.type and set(config.engine) - {NO_ENGINE}:
         raise ConfigError("feedback of a periodic --gait needs legs that slide: --type ttt1 ttt2")
     return gait
@@ -313,8 +320,8 @@ def find_linkage(config: Config) -> Linkage | None:
     level = (Ground.LEVEL,)
     if config.path != Config.path or config.terrain or config.ground != level:
         raise ConfigError("linkages walk on level ground, along --path straight")
-    if config.stable or config.gait != CRAWL or any(config.push) or any(config.sway):
-        raise ConfigError("linkages crawl: leave out --stable, --gait, --sway and --push")
+    if config.stable or config.gait != CRAWL or any((*config.push, *config.sway, config.tilt)):
+        raise ConfigError("linkages crawl: leave out --stable, --gait, --sway, --tilt and --push")
     if config.drives is not Drives.IDEAL:
         raise ConfigError("--drives motor is for pantograph legs")
     return linkage
@@ -527,6 +534,7 @@ def _plan(case: Case, machine: Machine, *, frames: int) -> WalkPlan:
         stride=case.stride,
         lift=case.lift,
         sway=case.sway,
+        tilt=case.tilt,
         timing=case.timing,
         order=() if case.leg_order == "auto" else TABLE_1[int(case.leg_order)],
         frames_per_step=frames,

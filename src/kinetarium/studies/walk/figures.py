@@ -318,7 +318,7 @@ def _physics(physical: Named[Case]) -> tuple[Figure, ...]:
     return (
         Prose(" ".join(said)),
         Lines(
-            "Tilt of the body",
+            "Tilt of the body from its plan",
             seconds,
             Axis("tilt", "deg"),
             tuple(leaning),

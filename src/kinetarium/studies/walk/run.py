@@ -65,6 +65,7 @@ from kinetarium.studies.walk.config import (
     refuse_long,
     walk_plan,
 )
+from kinetarium.studies.walk.score import body_normals
 
 
 def run(case: Case) -> Recording:
@@ -300,6 +301,8 @@ def _channels(
         for loop in model.loops
     ]
     gap = np.linalg.norm(gaps, axis=2).max(axis=0)
+    if case.tilt:
+        channels["planned_normal"] = Channel(body_normals(walk.body[frame]), "-", ("x", "y", "z"))
     return channels | {
         "loop_gap": Channel(gap, "m"),
         "drive_force": Channel(_forces(case, walk, recorded), "N or N m", drive_names(machine)),

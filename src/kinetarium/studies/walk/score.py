@@ -13,7 +13,7 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.studies.walk.config import HOLD, NO_ENGINE, SETTLE, Case, Drives
 
 TIPPED = 10.0
-"""Tilt above which a robot has tipped over [deg]."""
+"""Tilt from its plan above which a robot has tipped over [deg]."""
 OFF_COURSE = 0.1
 """Allowed final position error over the length of the path [-]."""
 
@@ -44,8 +44,8 @@ def score(case: Case, recording: Recording) -> Row:
             time, and the greatest speed over that without load.
         energy_j_per_m, cost_of_transport: With motors, electrical energy over distance, and over
             weight times distance [-].
-        tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body, final
-            position error, and maximum gap of the closed loops.
+        tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body from its plan,
+            final position error, and maximum gap of the closed loops.
     """
     plan = recording.facts["plan"]
     way = plan["way"] * case.unit_m
@@ -110,10 +110,26 @@ def slip(feet: Array, support: NDArray[np.bool_]) -> float:
     return farthest
 
 
+def body_normals(poses: Array) -> Array:
+    """Return the z axes of poses in the world, shape (n, 3).
+
+    Args:
+        poses: Positions and quaternions wxyz, shape (n, 7).
+    """
+    w, x, y, z = poses[:, 3:].T
+    return np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=1)
+
+
 def tilt(recording: Recording) -> Array:
-    """Return the angle between the body's z axis and the vertical [deg], shape (n,)."""
-    _, x, y, _ = np.asarray(recording["body"][:, 3:]).T
-    return np.asarray(np.degrees(np.arccos(np.clip(1 - 2 * (x * x + y * y), -1.0, 1.0))))
+    """Return the angle between the body's z axis and the planned one [deg], shape (n,).
+
+    Planned is the vertical, unless the body tilts with the ground.
+    """
+    normals = body_normals(np.asarray(recording["body"]))
+    planned = np.array([0.0, 0.0, 1.0])
+    if "planned_normal" in recording.channels:
+        planned = recording["planned_normal"]
+    return np.asarray(np.degrees(np.arccos(np.clip(np.vecdot(normals, planned), -1.0, 1.0))))
 
 
 def _physics(case: Case, recording: Recording) -> dict[str, Any]:
