@@ -16,6 +16,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.roles import RoleOptions
 from kinetarium.studies.pick.config import Case, Config, Placement, Replan, cases
+from kinetarium.studies.pick.contacts import MOST_LOAD, friction_load
 from kinetarium.studies.pick.figures import replay, report
 from kinetarium.studies.pick.planning import Planner
 from kinetarium.studies.pick.robot import open_picker
@@ -58,6 +59,25 @@ def test_the_object_is_lifted_and_held_although_the_base_stops_elsewhere(
     # The arm loads the front axle: the robot turns about a point ahead of the middle.
     assert 0.03 < recording.facts["turning"]["x"] < 0.1
     assert abs(recording.facts["turning"]["y"]) < 0.01
+
+
+def test_the_friction_of_a_finger_bears_the_weight_and_its_moment() -> None:
+    """Two contacts 8 mm before and behind the middle of a pad that faces y."""
+    points = np.array([[0.008, 0.0, 0.5], [-0.008, 0.0, 0.5]])
+    normals = np.array([[0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
+
+    def load(center: tuple[float, float, float], **changes: Any) -> float:
+        values = {"forces": np.array([15.0, 15.0]), "weight": 2.0, "friction": 0.5} | changes
+        return friction_load(points, normals, center=np.array(center), **values)
+
+    assert load((0.0, 0.02, 0.4)) == pytest.approx(2 / 15)
+    # By hand: one contact bears W/2 (1 + d/r) = 6 N of its limit of 7.5.
+    assert load((0.04, 0.02, 0.5)) == pytest.approx(6 / 7.5)
+    assert load((0.06, 0.0, 0.5)) > 1
+    uneven = np.array([20.0, 10.0])  # the centre of pressure is 8/3 mm ahead
+    assert load((0.008 / 3, 0.0, 0.5), forces=uneven) == pytest.approx(2 / 15)
+    assert load((0.01, 0.0, 0.5), forces=np.array([30.0, 0.0])) == MOST_LOAD
+    assert load((0.0, 0.0, 0.5), forces=np.zeros(2)) == MOST_LOAD
 
 
 def changed(recording: Recording, *, falls: float) -> Recording:

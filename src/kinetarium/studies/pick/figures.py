@@ -28,7 +28,8 @@ from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.metrics import wilson_interval
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.pick.config import Case
-from kinetarium.studies.pick.run import SIDES, scene
+from kinetarium.studies.pick.contacts import SIDES
+from kinetarium.studies.pick.run import scene
 
 _LEAD = (
     "A mobile manipulator drives to a table, grasps an object from above, lifts it by 0.15 m and"

@@ -1,15 +1,13 @@
 """One run: a turn that shows where the robot turns about, plans, and the mission in an engine."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import pi, radians
 from time import process_time
-from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinetarium.control.phases import Phase, PhasedController, Wait
 from kinetarium.control.vehicle.laws import LegTracking, PlanarPose
@@ -17,25 +15,23 @@ from kinetarium.control.vehicle.legs import LegDriver, turning_centre
 from kinetarium.control.vehicle.wheel_driver import planar_pose
 from kinetarium.control.vehicle.wheeled_base import Chassis
 from kinetarium.dynamics import link_poses
-from kinetarium.engines.protocol import Engine, Options, Simulation
+from kinetarium.engines.protocol import Engine, Options
 from kinetarium.engines.registry import matched_options, open_engine
 from kinetarium.metrics import LOOP_TIME
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import Rollout
 from kinetarium.scene import Scene
-from kinetarium.scene.tables import Stand, TableScene, object_name
-from kinetarium.spatial.arrays import Array
+from kinetarium.scene.tables import Stand, TableScene
 from kinetarium.spatial.rotation import pose, quaternion_from_rotation, rotation_from_quaternion
 from kinetarium.studies.pick.arm_motion import RATE, first_commands
 from kinetarium.studies.pick.config import Case
+from kinetarium.studies.pick.contacts import GRAVITY, ContactsProbe
 from kinetarium.studies.pick.mission import Mission, Turning
 from kinetarium.studies.pick.planning import Planner
 from kinetarium.studies.pick.robot import ROBOT, Picker, open_picker
 
 SAMPLE_RATE = 50.0
 """How often samples are taken [Hz]."""
-SIDES = ("first", "second")
-"""The sides of the grip, in names of channels."""
 _TYRES = {"physx": 0.4}
 """Friction of tyres, where it is not that of everything else [-]: at 0.8 PhysX turns the Scout
 about one of its front wheels, which sticks, and by less than a third of the commanded yaw rate."""
@@ -49,54 +45,6 @@ _TURNS = pi / 2, 0.0, -pi / 4, pi / 4
 may be tied, and between them."""
 _LONGEST = 150.0
 """Simulated time after which a mission is given up, for each object [s]."""
-
-
-@dataclass(frozen=True)
-class ContactsProbe:
-    """Reads what the robot touches, and how its fingers press on objects.
-
-    Attributes:
-        fingers: The links of each of two fingers.
-        objects: Number of objects.
-    """
-
-    fingers: tuple[tuple[str, ...], tuple[str, ...]]
-    objects: int
-
-    name: ClassVar[str] = "contacts"
-    unit: ClassVar[str] = "N, 1, N, N"
-    columns: ClassVar[tuple[str, ...]] = ("touch", "number", *SIDES)
-
-    def read(self, simulation: Simulation) -> Array:
-        """Return normal forces and number of contacts.
-
-        Force on, and number of contacts with, everything but the ground and objects at the
-        fingers; and the force of each finger on objects.
-        """
-        own, allowed, pressing = _kinds(simulation.layout.solids, self.fingers, self.objects)
-        contacts = simulation.contacts()
-        a, b = contacts.solids.reshape(-1, 2).T
-        forces = np.abs(np.vecdot(contacts.forces, contacts.normals))
-        touched = (own[a] != own[b]) & ~allowed[a, b]
-        sides = [forces[pressing[i][a, b]].sum() for i in range(2)]
-        return np.array([forces[touched].sum(), float(touched.sum()), *sides])
-
-
-@lru_cache(maxsize=8)
-def _kinds(
-    solids: tuple[str, ...], fingers: tuple[tuple[str, ...], ...], objects: int
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the robot's solids, pairs that may be in contact, and finger and object by side."""
-    own = np.array([name.startswith(f"{ROBOT}/") for name in solids])
-    pressing = np.zeros((len(fingers), len(solids), len(solids)), dtype=np.bool_)
-    held = [solids.index(object_name(i)) for i in range(objects)]
-    for side, links in enumerate(fingers):
-        for i in (solids.index(f"{ROBOT}/{link}") for link in links):
-            pressing[side, i, held] = pressing[side, held, i] = True
-    allowed = np.logical_or.reduce(pressing)
-    ground = solids.index("ground")
-    allowed[ground] = allowed[:, ground] = True
-    return own, allowed, pressing
 
 
 def run(case: Case) -> Recording:
@@ -154,7 +102,8 @@ def _options(engine: Engine) -> Options:
 
 def _probe(case: Case, picker: Picker) -> ContactsProbe:
     first, second = picker.gripper.fingers[:2]
-    return ContactsProbe((first.links, second.links), len(case.layout.objects))
+    weights = tuple(held.mass * GRAVITY for held in case.layout.objects)
+    return ContactsProbe((first.links, second.links), weights, case.friction)
 
 
 def _grip_channels(picker: Picker, recording: Recording) -> dict[str, Channel]:

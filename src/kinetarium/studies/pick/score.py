@@ -18,8 +18,6 @@ LIFTED = 0.9
 """Least height of a lifted object over that of its lift [-]."""
 MOST_SLIP = 10.0
 """Largest slip of an object that is held [mm]."""
-_G = 9.81
-"""Gravity [m/s^2]."""
 _PRESSED = 1.0
 """Force from which on a contact counts as touching [N]."""
 
@@ -61,9 +59,10 @@ def score(case: Case, recording: Recording) -> list[Row]:
         tool_error_mm: Distance of the grip frame from the middle of the object, across the
             vertical, before the fingers close.
         grip_n: Least mean normal force of a finger while the object is held; None if missed.
-        grip_law: Whether each finger presses with m g / (2 mu) at least in all samples from the end
-            of closing on: Coulomb's law then holds an object that is gripped at its middle; beside
-            it, its weight may turn it about the pads. None if missed.
+        grip_law: Whether weight and its moment about the pads stay within Coulomb's limit at both
+            fingers in all samples from the end of closing on (`grip_load` at most 1), so that the
+            object neither slides nor turns. None if missed.
+        grip_load: Greatest share of that limit [-] (`friction_load`).
         slip_mm: Largest motion of the object in the grip frame from the end of closing on;
             None if missed.
         creep_mm_s: How fast it moves in the grip frame while it is held, on average.
@@ -79,8 +78,8 @@ def score(case: Case, recording: Recording) -> list[Row]:
             (
                 "object", "table", "stop", "success", "cause", "reason", "base_error_mm",
                 "base_error_deg", "stop_error_mm", "stop_error_deg", "corrections", "drive_s",
-                "way_m", "tool_error_mm", "grip_n", "grip_law", "slip_mm", "creep_mm_s", "lift_mm",
-                "touches", "limit_margin_rad",
+                "way_m", "tool_error_mm", "grip_n", "grip_law", "grip_load", "slip_mm",
+                "creep_mm_s", "lift_mm", "touches", "limit_margin_rad",
             )
         )  # fmt: skip
         held = case.layout.objects[attempt["object"]]
@@ -94,10 +93,10 @@ def score(case: Case, recording: Recording) -> list[Row]:
                 row[f"{what}_mm"], row[f"{what}_deg"] = stop[what] or (None, None)
         name = object_name(attempt["object"])
         own = phases[slice(*attempt["phases"])]
-        row |= _holding(recording, own, name, least=held.mass * _G / (2 * case.friction))
+        row |= _holding(recording, own, name)
         cause = _cause(recording, row, own, attempt)
         if cause is Cause.MISSED:  # what was never held has not slipped
-            row |= dict.fromkeys(("slip_mm", "creep_mm_s", "grip_n", "grip_law"))
+            row |= dict.fromkeys(("slip_mm", "creep_mm_s", "grip_n", "grip_law", "grip_load"))
         rows.append({**row, "success": cause is Cause.NONE, "cause": str(cause)})
     return rows
 
@@ -117,7 +116,7 @@ def _driving(recording: Recording, phases: Times) -> dict[str, Any]:
     }
 
 
-def _holding(recording: Recording, phases: Times, name: str, *, least: float) -> dict[str, Any]:
+def _holding(recording: Recording, phases: Times, name: str) -> dict[str, Any]:
     times = {phase: (begin, end) for phase, begin, end in phases}
     if "close" not in times:
         return {}
@@ -134,8 +133,10 @@ def _holding(recording: Recording, phases: Times, name: str, *, least: float) ->
     p_GO = (inverse_pose(X_WG[gripped]) @ X_WO[gripped])[:, :3, 3]
     row["slip_mm"] = 1e3 * float(np.linalg.norm(p_GO - p_GO[0], axis=1).max())
     row["lift_mm"] = 1e3 * float((X_WO[held, 2, 3] - X_WO[0, 2, 3]).min())
-    row["grip_n"] = float(recording["contacts"][held, 2:].mean(axis=0).min())
-    row["grip_law"] = bool(recording["contacts"][gripped, 2:].min() >= least)
+    pressed = recording["contacts"][:, 2:4]
+    row["grip_n"] = float(pressed[held].mean(axis=0).min())
+    row["grip_load"] = float(recording["contacts"][gripped, 4].max())
+    row["grip_law"] = bool(pressed[gripped].min() > 0) and row["grip_load"] <= 1
     still = (inverse_pose(X_WG[held]) @ X_WO[held])[:, :3, 3]
     moved = float(np.linalg.norm(still[-1] - still[0]))
     row["creep_mm_s"] = 1e3 * moved / max(float(np.ptp(time[held])), 1e-9)
