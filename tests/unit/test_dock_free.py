@@ -29,9 +29,9 @@ from kinetarium.studies.dock.press.cases import (
 )
 from kinetarium.studies.dock.press.config import Contact, DockConfig, PresetName
 from kinetarium.studies.dock.press.contact import ElasticFaces, turning_stiffness
-from kinetarium.studies.dock.press.free import band, noise_left
 from kinetarium.studies.dock.press.probe import SHAPE
 from kinetarium.studies.dock.press.run import run, score
+from kinetarium.studies.dock.press.settling import band, noise_bounds, noise_left
 
 FREE = DockConfig(
     preset=(PresetName.RECOMMENDED,), engine=("mujoco",), wrench=(-500.0, 0.0, 0.0, 0.0, 20.0, 10.0)
@@ -270,17 +270,31 @@ def test_noise_leaves_what_the_closed_form_says():
     assert np.std(forces[2000:]) == pytest.approx(left**0.5, rel=0.05)
 
 
-def test_the_band_is_5_percent_or_what_the_noise_leaves():
-    (case,) = cases(replace(FREE, wrench=(-200.0, 0.0, 0.0, 0.0, 1.0, 0.0)))
-    docking = docking_of(case)
-    force, moment = band(case, docking)
-    assert force == pytest.approx(10.0)
+def test_moments_are_settled_within_5_percent_whatever_the_noise():
+    """K of the moments is raised until noise leaves no more; what would be too slow is refused."""
+    strong, weak, weaker = (
+        replace(FREE, wrench=(-500.0, 0.0, 0.0, 0.0, moment, 0.0)) for moment in (40.0, 12.0, 1.0)
+    )
+    (fast,), (slow,) = cases(strong), cases(weak)
+    docking = docking_of(fast)
+    assert band(fast, docking) == pytest.approx((25.0, 2.0))
+    assert band(slow, docking) == pytest.approx((25.0, 0.6))
+    assert fast.gains_k[3:] == pytest.approx([4000.0 * 0.045] * 3)
+    assert min(slow.gains_k[3:]) > 2 * fast.gains_k[3]
+    assert 0.9 * 0.6 < noise_bounds(slow, docking)[1] <= 0.6
     # 1 N m and, by the lever of 0.2 m, 2 N m of noise a sample about either axis.
-    bandwidth = noise_left(case, docking)[0] ** 2 / (10.0**2 * 1e-3)
+    bandwidth = noise_left(fast, docking)[0] ** 2 / (10.0**2 * 1e-3)
     expected = 4 * (2 * (1.0**2 + 2.0**2) * 1e-3 * bandwidth) ** 0.5
-    assert moment == pytest.approx(expected, rel=0.01)  # the arms are stiffer about some axes
-    (strong,) = cases(replace(FREE, wrench=(-500.0, 0.0, 0.0, 0.0, 40.0, 0.0)))
-    assert band(strong, docking_of(strong)) == pytest.approx((25.0, 2.0))
+    assert noise_bounds(fast, docking)[1] == pytest.approx(expected, rel=0.01)
+    with pytest.raises(KinetariumError, match=r"noise of the sensor .* 0.05 N m .* --moment-band"):
+        cases(weaker)
+    with pytest.raises(KinetariumError, match="greater K for moments"):
+        cases(replace(weak, gains_k=(4000.0, 180.0)))
+    (accepted,) = cases(replace(weaker, moment_band=1.1))
+    assert accepted.gains_k == fast.gains_k
+    assert band(accepted, docking) == pytest.approx((25.0, 1.1))
+    (alone,) = cases(replace(FREE, wrench=(-500.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    assert band(alone, docking)[1] == noise_bounds(alone, docking)[1]
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ from kinetarium.studies.dock.press.free import (
     HEAVIEST,
     free_values,
     is_free,
+    quiet,
     refuse_unsettled,
 )
 from kinetarium.studies.dock.press.presets import (
@@ -192,10 +193,25 @@ def cases(config: DockConfig) -> tuple[DockCase, ...]:
         )
     )
     docking_of(found[0])  # refuses faces that do not face each other, before anything runs
-    if free:
-        for one in {(each.preset, each.case): each for each in found}.values():
-            refuse_unsettled(one, docking_of(one))
-    return found
+    return _settling(found, own_gains=_turning_gains(config)) if free else found
+
+
+def _turning_gains(config: DockConfig) -> bool:
+    """Return whether the gains of the moments are the user's."""
+    return len(config.gains_k) > 1 or bool(config.contact_d or config.contact_k)
+
+
+def _settling(found: Sequence[DockCase], *, own_gains: bool) -> tuple[DockCase, ...]:
+    """Return free dockings with gains that settle; refuse what cannot.
+
+    Arms, contact and gains are those of a preset and a wrench, whatever engine and seed.
+    """
+    gains: dict[tuple[PresetName, ForceCase], tuple[float, ...]] = {}
+    for one in {(each.preset, each.case): each for each in found}.values():
+        docking = docking_of(one)
+        refuse_unsettled(one, docking)
+        gains[one.preset, one.case] = quiet(one, docking, own_gains=own_gains).gains_k
+    return tuple(replace(each, gains_k=gains[each.preset, each.case]) for each in found)
 
 
 def random_docking(rng: np.random.Generator, *, config: DockConfig) -> DockConfig:

@@ -30,6 +30,7 @@ GAINS = Range(-1e7, 1e7, unit="SI")
 """Matrices may have negative entries; signs are checked with the gains."""
 SPEED = Range(1e-3, 0.2, unit="m/s")
 """Faster ones are impacts, not dockings."""
+MOMENT_BAND = Range(1e-3, 1e3, unit="N m", also=(0.0,))
 TANK = Range(0.0, 1e3, unit="J", also=(-1.0,))
 MISALIGNMENT = (Range(-0.25, 0.25, unit="m"), Range(-0.35, 0.35, unit="rad"))
 
@@ -98,6 +99,8 @@ class DockConfig(RoleOptions):
         misalign: Misalignment X Y Z ROLL PITCH YAW of the target's face, such as 5mm 0 0 2deg 0 0
             [m, rad].
         speed: Speed at contact [m/s]; 0 for the preset's 0.066. Gap and path scale with it.
+        moment_band: Deviation of the moment within which a free docking is settled [N m]; 0 for 5 %
+            of the desired one. What the noise of the sensor does not allow is refused.
         preset: Gains, control rate and filter.
         engine: Engines to run; all available ones by default.
         seeds: Runs per case, each with different noise [-].
@@ -129,6 +132,7 @@ class DockConfig(RoleOptions):
     tank: Annotated[float, TANK] = -1.0
     misalign: tuple[str, ...] = ()
     speed: Annotated[float, replace(SPEED, also=(0.0,))] = 0.0
+    moment_band: Annotated[float, MOMENT_BAND] = 0.0
     preset: tuple[PresetName, ...] = (PresetName.PAPER,)
     engine: tuple[str, ...] = ()
     seeds: Annotated[int, Range(1, MOST_SEEDS, unit="-")] = 1
@@ -162,6 +166,7 @@ class DockCase:
         tank: Energy of the tank at first [J]; -1 for none.
         misalign: Misalignment of the target's face [m, rad]; empty for none.
         speed: Speed at contact [m/s]; 0 for that of the paper's path.
+        moment_band: Deviation of the moment that is settled [N m]; 0 for 5 % of the desired one.
         sha256: Hash of all that was read of the chaser.
         target_sha256: The same of the target.
     """
@@ -195,6 +200,7 @@ class DockCase:
     tank: Annotated[float, TANK] = -1.0
     misalign: Annotated[tuple[float, ...], Range(-0.35, 0.35, unit="m or rad")] = ()
     speed: Annotated[float, replace(SPEED, also=(0.0,))] = 0.0
+    moment_band: Annotated[float, MOMENT_BAND] = 0.0
 
     @property
     def is_free(self) -> bool:

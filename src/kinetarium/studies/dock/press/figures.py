@@ -99,9 +99,10 @@ _SIX = (
     ("moment_error_nm", "moment error", "N m", 1.0),
 )
 _FREE = (
-    "Settled is a true contact wrench within 5 % of the desired force and moment, or within what"
-    " the noise of the sensor leaves if that is more, in at most 1.5 times the time of the closed"
-    " form: the slowest of the six axes, after the alignment of the faces, the ramp and the delay."
+    "Settled is a true contact wrench within 5 % of the desired force and moment (or the moment"
+    " within --moment-band), in at most 1.5 times the time of the closed form: the slowest of the"
+    " six axes, after the alignment of the faces, the ramp and the delay. K of the moments is raised"
+    " until the noise of the sensor leaves no more than that."
 )
 _MOST_DRAWN = 6
 """Maximum number of runs whose energies are drawn."""
@@ -262,6 +263,7 @@ def _overrides(cases: Sequence[DockCase]) -> Section:
             values = (case.wrench, case.gains_d, case.gains_k, case.misalign, case.speed)
             names = ("wrench [N, N m]", "D", "K", "misalignment [m, rad]", "speed [m/s]")
             own |= dict(zip(names, zip(values, usual, strict=True), strict=True))
+            own["band of the moment [N m]"] = (case.moment_band or "5 %", "5 %")
         for name, (value, of_preset) in own.items():
             if value != of_preset:
                 rows[str(case.preset), name, _short(value), _short(of_preset)] = None

@@ -1,37 +1,25 @@
 """Free dockings: any wrench, gains, misalignment and speed; what follows, and what cannot work.
 
-On every axis the loop in contact is of second order; its roots give the settling time. A rotation
-has the stiffness of the face about its centre, k r^2, and gains that are r^2 those of the forces
-settle as fast. Until the faces are parallel only their rim touches, at a lever a: the force there
-is shared by advancing and turning, and against a desired moment M the faces turn at
-s (F a - M)/(K_r + K R^2).
+A rotation has the stiffness of the face about its centre, k r^2, and gains that are r^2 those of the
+forces settle as fast. A small moment needs a slower loop: the noise of the sensor would move it out
+of 5 % in a fast one.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import hypot, isfinite
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from kinetarium.batch.study import ConfigError
-from kinetarium.control.admittance.law import (
-    contact_roots,
-    critical_delay,
-    noise_bandwidth,
-    settling_time,
-)
+from kinetarium.control.admittance.law import critical_delay
 from kinetarium.control.admittance.sensing import contact_point
 from kinetarium.control.arm.clik import LIMIT_MARGIN
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.ranges import quantity
-from kinetarium.scene.docking import (
-    CENTER,
-    CIRCUMRADIUS,
-    SATELLITE_LENGTH,
-    X_SB,
-    DockingArm,
-    DockingScene,
-)
+from kinetarium.scene.docking import CIRCUMRADIUS, SATELLITE_LENGTH, DockingArm, DockingScene
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.press.arms import (
     CONTACT_SPEED,
@@ -50,25 +38,27 @@ from kinetarium.studies.dock.press.config import (
     ForceCase,
     PresetName,
 )
-from kinetarium.studies.dock.press.contact import APOTHEM, turning_stiffness
+from kinetarium.studies.dock.press.contact import turning_stiffness
 from kinetarium.studies.dock.press.presets import (
-    MOMENT_NOISE,
     PRESETS,
-    STEP,
     WRENCH_GAIN,
-    Preset,
-    case_contact,
     case_delay,
     damper,
     desired_wrench,
     pressing_gains,
     wanted_wrench,
 )
+from kinetarium.studies.dock.press.settling import (
+    band,
+    noise_bounds,
+    settling_formula,
+    stiffnesses,
+)
 
-BAND = 0.05
-"""Relative deviation within which a wrench is settled [-]."""
-_SURE = 4.0
-"""Standard deviations of noise within which a settled wrench stays [-]."""
+_SLOWER = 64.0
+"""Greatest factor by which K of the moments is raised against noise [-]."""
+_SPARE = 0.98
+"""Share of the band that noise may fill where K is chosen [-]."""
 SLOWEST = 8.0
 """Longest settling time that is not refused [s]."""
 HEAVIEST = 0.6
@@ -90,6 +80,7 @@ def is_free(config: DockConfig) -> bool:
         or config.contact_k
         or config.misalign
         or config.speed
+        or config.moment_band
         or config.contact is Contact.PROBE
     )
 
@@ -153,96 +144,56 @@ def _misalignment(words: Sequence[str]) -> tuple[float, ...]:
     )
 
 
-def band(case: DockCase, docking: DockingScene) -> tuple[float, float]:
-    """Return the deviations of force [N] and moment [N m] within which a wrench is settled.
+def quiet(case: DockCase, docking: DockingScene, *, own_gains: bool) -> DockCase:
+    """Return a free docking whose K for moments lets noise leave no more than its band.
 
-    Each is 5 %, but not less than what the noise of the sensor leaves by the closed form: four
-    standard deviations, as of the gate.
+    Args:
+        case: The docking.
+        docking: Its arms.
+        own_gains: Whether the gains of the moments are the user's, and stay.
+
+    Raises:
+        ConfigError: If noise leaves more, or with such a K the contact settles too slowly.
     """
-    wrench, left = wanted_wrench(case), _SURE * noise_left(case, docking)
-    force, moment = np.linalg.norm(wrench[:3]), np.linalg.norm(wrench[3:])
-    return max(BAND * float(force), float(left[0])), max(BAND * float(moment), float(left[1]))
-
-
-def noise_left(case: DockCase, docking: DockingScene) -> Array:
-    """Return the standard deviations of contact force [N] and moment [N m] at rest, shape (2,).
-
-    The samples of the sensor are independent, so that the density of their noise is its variance
-    times a step. The law moves the body by the wrench about its centre, where the noise of a force
-    has the lever of the sensor.
-    """
-    preset = PRESETS[case.preset]
-    noise = preset.noise or Preset().noise
-    turned = noise * np.hypot(MOMENT_NOISE, np.array([0.0, X_SB[0, 3], X_SB[0, 3]]))
-    density = STEP * np.square([noise] * 3 + turned.tolist())
-    variance = np.array([density[i] * noise_bandwidth(**loop) for i, loop in _loops(case, docking)])
-    parts = np.array([i // 3 for i, _ in _loops(case, docking)])
-    return np.sqrt([variance[parts == part].sum() for part in (0, 1)])
-
-
-def _loops(case: DockCase, docking: DockingScene) -> list[tuple[int, dict[str, Any]]]:
-    """Return each axis on which the contact reacts, and its loop."""
-    gains, compliance = pressing_gains(case), arm_compliance(docking)
-    k, c = stiffnesses(case)
-    return [
-        (
-            axis,
-            {
-                "D": float(gains.diagonal_D[axis]),
-                "K": float(gains.diagonal_K[axis]),
-                "s": WRENCH_GAIN,
-                "stiffness": float(k[axis]),
-                "damping": float(c[axis]),
-                "delay": case_delay(case),
-                "compliance": float(compliance[axis]),
-                "from_reference": PRESETS[case.preset].from_reference,
-            },
+    left, bands = noise_bounds(case, docking), band(case, docking)
+    if left[0] > bands[0]:
+        raise ConfigError(
+            f"the noise of the sensor leaves {left[0]:.2g} N of force, more than the"
+            f" {bands[0]:.2g} N within which it must settle; use a greater K (--gains-k), or"
+            " desire more force"
         )
-        for axis in np.flatnonzero(k).tolist()
-    ]
+    # Where no moment is desired the band is what noise leaves, to rounding.
+    if left[1] <= bands[1] * (1 + 1e-9):
+        return case
+    said = (
+        f"the noise of the sensor leaves {left[1]:.2g} N m of moment, more than the"
+        f" {bands[1]:.2g} N m within which it must settle"
+    )
+    remedy = f"desire more moment, or accept more by --moment-band {1.01 * left[1]:.2g}"
+    if own_gains:
+        raise ConfigError(f"{said}; use a greater K for moments (--gains-k), {remedy}")
+
+    def excess(factor: float) -> float:
+        raised = _slower(case, float(np.exp(factor)))
+        return float(noise_bounds(raised, docking)[1]) / (_SPARE * bands[1]) - 1
+
+    most = float(np.log(_SLOWER))
+    if excess(most) > 0:
+        raise ConfigError(f"{said}, whatever K; {remedy}")
+    chosen = _slower(case, float(np.exp(brentq(excess, 0.0, most, xtol=1e-4))))
+    needed = settling_formula(chosen, docking)
+    if needed > SLOWEST:
+        raise ConfigError(
+            f"{said}; with a K that leaves no more the contact settles after {needed:.3g} s, more"
+            f" than {SLOWEST:g}; {remedy}"
+        )
+    return chosen
 
 
-def stiffnesses(case: DockCase) -> tuple[Array, Array]:
-    """Return stiffness and damping of the contact on each axis, shape (6,) each; 0 where free."""
-    k, c = case_contact(case)
-    elastic = case.contact is Contact.FACE
-    across, along = turning_stiffness(elastic=elastic)
-    if case.contact is Contact.PROBE:  # the socket guides it; it is pressed along its axis
-        across = along = 0.0
-    sticks = 1.0 if elastic and case.friction else 0.0
-    share = np.array([1.0, sticks, sticks, along * sticks, across, across])
-    return k * share, c * share
-
-
-def settling_formula(case: DockCase, docking: DockingScene) -> float:
-    """Return the settling time of a free docking by the closed form [s]; infinite if unstable.
-
-    The slowest axis, after the alignment of the faces, the ramp of the wrench and the delay.
-    """
-    preset, gains, wrench = PRESETS[case.preset], pressing_gains(case), wanted_wrench(case)
-    force, tilt = -float(wrench[0]), hypot(*case.misalign[4:]) if case.misalign else 0.0
-    bands = np.repeat(band(case, docking), 3)
-    slowest = 0.0
-    for axis, loop in _loops(case, docking):
-        roots = contact_roots(**loop)
-        # The speed of the approach acts on the force; a tilted face meets with a moment F R.
-        rate = loop["stiffness"] * case.speed if axis == 0 else 0.0
-        start = abs(float(wrench[axis])) + (force * CIRCUMRADIUS if tilt and axis > 3 else 0.0)
-        within = float(bands[axis])
-        slowest = max(slowest, settling_time(roots, error=start / within, rate=rate / within))
-    K, K_r = float(gains.diagonal_K[0]), float(gains.diagonal_K[4:].max())
-    turned_by = force * APOTHEM - hypot(*wrench[4:])
-    aligning = tilt * (K_r + K * CIRCUMRADIUS**2) / (WRENCH_GAIN * turned_by)
-    return case_delay(case) + preset.ramp + aligning + slowest
-
-
-def arm_compliance(docking: DockingScene) -> Array:
-    """Return the compliance of both arms at the satellites [m/N, rad/(N m)], shape (6,)."""
-    total = np.zeros(6)
-    for arm in (docking.chaser, docking.target):
-        J = RobotDynamics(arm.model).jacobian(arm.q_start, CENTER)
-        total += np.diag(J / arm.stiffness @ J.T)
-    return total
+def _slower(case: DockCase, factor: float) -> DockCase:
+    """Return a docking with another K for moments, of three digits."""
+    K = case.gains_k
+    return replace(case, gains_k=(*K[:3], *(float(f"{factor * one:.3g}") for one in K[3:])))
 
 
 def refuse_unsettled(case: DockCase, docking: DockingScene) -> None:

@@ -33,7 +33,6 @@ from kinetarium.studies.dock.press.arms import docking_of
 from kinetarium.studies.dock.press.cases import CONTACT_TIME, cruise
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.contact import ElasticFaces, FaceContact
-from kinetarium.studies.dock.press.free import BAND, band, settling_formula
 from kinetarium.studies.dock.press.presets import (
     PRESETS,
     WRENCH_GAIN,
@@ -46,6 +45,7 @@ from kinetarium.studies.dock.press.presets import (
     wanted_wrench,
 )
 from kinetarium.studies.dock.press.probe import SHAPE, ProbeCone
+from kinetarium.studies.dock.press.settling import BAND, band, settling_formula
 
 _CHOICES: Mapping[str, Mapping[str, Any]] = {"mujoco": {"integrator": "discrete"}}
 
