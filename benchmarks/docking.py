@@ -70,11 +70,12 @@ def dockings(count: int, engines: tuple[str, ...]) -> None:
         )
         if run:
             ratio = max((row["settle_s"] or np.inf) / row["formula_s"] for row in run)
-            most = [
-                max(row["most_off_at_rest"][i] / row["bands"][i] for row in run) for i in (0, 1)
-            ]
-            print(f"  the slowest takes {ratio:.2f} times the closed form;", end=" ")
-            print(f"at rest at most {most[0]:.2f} and {most[1]:.2f} of the bands are left")
+            off = np.array([row["most_off_at_rest"] for row in run])
+            force, moment = (off / [row["bands"] for row in run]).max(axis=0)
+            print(
+                f"  the slowest takes {ratio:.2f} times the closed form; at rest force and moment"
+                f" are off by at most {force:.2f} and {moment:.2f} of their bands"
+            )
     first, *others = ends.values()
     for reason, times in Counter(
         _reason(row["refused"]) for row in first if "refused" in row

@@ -101,8 +101,8 @@ _SIX = (
 _FREE = (
     "Settled is a true contact wrench within 5 % of the desired force and moment (or the moment"
     " within --moment-band), in at most 1.5 times the time of the closed form: the slowest of the"
-    " six axes, after the alignment of the faces, the ramp and the delay. K of the moments is raised"
-    " until the noise of the sensor leaves no more than that."
+    " six axes, after the alignment of the faces, the ramp and the delay. K of the moments is"
+    " raised until the noise of the sensor leaves no more than that."
 )
 _MOST_DRAWN = 6
 """Maximum number of runs whose energies are drawn."""

@@ -1,8 +1,8 @@
 """Free dockings: any wrench, gains, misalignment and speed; what follows, and what cannot work.
 
-A rotation has the stiffness of the face about its centre, k r^2, and gains that are r^2 those of the
-forces settle as fast. A small moment needs a slower loop: the noise of the sensor would move it out
-of 5 % in a fast one.
+A rotation has the stiffness of the face about its centre, k r^2, and gains that are r^2 those of
+the forces settle as fast. A small moment needs a slower loop: the noise of the sensor would move it
+out of 5 % in a fast one.
 """
 
 from collections.abc import Sequence
