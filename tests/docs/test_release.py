@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ def test_every_dependency_has_its_licence_in_the_docs() -> None:
     listed = [PROJECT["dependencies"], *EXTRAS.values()]
     assert names([one for each in listed for one in each]) - apart - shown == set()
     assert "Mosek" in page
+
+
+def test_the_core_takes_less_than_700_megabytes() -> None:
+    """By the packages' own lists of files; engines and Pinocchio are extras."""
+    where = spec_from_file_location("licences", ROOT / "docs" / "licences.py")
+    assert where and where.loader
+    licences = module_from_spec(where)
+    where.loader.exec_module(licences)
+    core = licences.closure(PROJECT["dependencies"])
+    assert {"numpy", "scipy", "numba", "plotly"} <= core.keys()
+    assert core.keys().isdisjoint({"pin", "mujoco"})
+    assert 400 < licences.core_size() < 700
 
 
 def test_the_workflow_tests_every_version_that_is_promised() -> None:

@@ -13,7 +13,7 @@ from kinetarium.dynamics._pinocchio_model import (
     to_pinocchio,
     transport,
 )
-from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.errors import KinetariumError, MissingPackageError, UnknownNameError
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
@@ -69,15 +69,18 @@ class RobotDynamics:
             gravity: Acceleration of gravity in the world [m/s^2], shape (3,).
 
         Raises:
-            KinetariumError: If it has too many moving joints.
+            KinetariumError: If it has too many moving joints, or Pinocchio is not installed.
         """
         if len(model.moving_joints) > MOST_JOINTS:
             raise KinetariumError(
                 f"the dynamics of a robot with {len(model.moving_joints)} moving joints needs too"
                 f" much memory; at most {MOST_JOINTS} are supported"
             )
-        # Imported here, since Pinocchio takes long to load.
-        import pinocchio
+        # Imported here, since Pinocchio takes long to load, and the core does without it.
+        try:
+            import pinocchio
+        except ModuleNotFoundError:
+            raise MissingPackageError("Pinocchio", extra="dynamics") from None
 
         self._pin = pinocchio
         self.model = model

@@ -216,7 +216,10 @@ def chosen_engines(names: Sequence[str]) -> tuple[str, ...]:
         open_engine(name)
     chosen = tuple(dict.fromkeys(names)) or _available()
     if not chosen:
-        raise KinetariumError("no physics engine is available; see: kinetarium engines")
+        raise KinetariumError(
+            "no physics engine is available; run: pip install 'kinetarium[mujoco]'; others and why"
+            " they are not: kinetarium engines"
+        )
     return chosen
 
 
