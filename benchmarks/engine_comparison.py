@@ -18,7 +18,7 @@ from kinetarium.recording.recording import Row
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.studies.engine_guide.page import engine_guide, judged_rows
 
-_SEED = re.compile(r"-seed-\d+$")
+_SEED = re.compile(r"(-(matched|defaults|open|closed))?-seed-\d+$")
 _LEFT_OUT = ("The studies",)
 _LIMITS = "The limits and what they decide"
 """The section whose quantities and reasons the page has in its table of rules."""

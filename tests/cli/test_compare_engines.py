@@ -1,9 +1,14 @@
 """The comparison of engines in one command, and what it concludes."""
 
+from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kinetarium.cli.commands import compare_engines
+from kinetarium.studies.engine_guide._rules import RULES
+from kinetarium.studies.engine_guide.verdict import Judgement, Mark, Rule, Sample
 
 
 def test_a_quick_comparison(call: Any, tmp_path: Path) -> None:
@@ -25,8 +30,8 @@ def test_a_quick_comparison(call: Any, tmp_path: Path) -> None:
 
 
 def test_every_part_of_the_whole_comparison_has_cases() -> None:
-    plans, left_out = compare_engines._plans(compare_engines.Config(engine=("mujoco",), starts=5))
-    counts = {name: len(plan.tasks()) for name, (_, plan) in plans.items()}
+    jobs, left_out = compare_engines._jobs(compare_engines.Config(engine=("mujoco",), starts=5))
+    counts = {name: len(job.plan.tasks()) for name, job in jobs.items()}
     assert left_out == {}
     assert counts == {
         "grasp": 3 * 3 * 5,
@@ -44,36 +49,68 @@ def test_every_part_of_the_whole_comparison_has_cases() -> None:
 
 
 def test_no_part_has_more_starts_than_asked_for() -> None:
-    plans, _ = compare_engines._plans(compare_engines.Config(engine=("mujoco",), starts=1))
-    assert {task.case.get("start", 0) for _, plan in plans.values() for task in plan.tasks()} == {0}
+    jobs, _ = compare_engines._jobs(compare_engines.Config(engine=("mujoco",), starts=1))
+    starts = {task.case.get("start", 0) for job in jobs.values() for task in job.plan.tasks()}
+    assert starts == {0}
 
 
-def test_repetitions_have_other_seeds_and_their_own_folders() -> None:
-    config = compare_engines.Config(engine=("mujoco",), quick=True, seed=7, repeat=2)
-    plans, _ = compare_engines._plans(config)
-    assert [*plans][3:] == ["grasp-seed-8", "slide-seed-8", "drive-seed-8"]
-    seeds = {
-        name: {task.case["seed"] for task in plan.tasks()} for name, (_, plan) in plans.items()
+def _verdict(rule: Rule, values: dict[str, list[float]], first: tuple[str, ...]) -> Judgement:
+    """Return a verdict on engines with these values, one for each start."""
+    samples = {
+        engine: Sample(np.array([own]), len(own), 0, np.array([0.0]))
+        for engine, own in values.items()
     }
-    assert seeds["drive"] == {7} and seeds["drive-seed-8"] == {8}
+    return Judgement(rule, samples, dict.fromkeys(values, Mark.MEETS), first)
 
 
-def test_repetitions_have_what_a_rule_judges_and_a_seed_changes() -> None:
-    config = compare_engines.Config(engine=("mujoco",), repeat=2)
-    plans, _ = compare_engines._plans(config)
-    repeated = {part: plan for name, (part, plan) in plans.items() if name.endswith("-seed-1")}
-    assert not {"grasp-effort", "drive-effort", "calibrate"} & repeated.keys()
-    profiles = {task.case["profile"] for plan in repeated.values() for task in plan.tasks()}
-    assert profiles == {"matched", "defaults"}
-    for name, (part, plan) in plans.items():
-        displaced = any(task.case.get("start") for task in plan.tasks())
-        assert displaced is (part in repeated), name
+def test_engines_that_might_be_first_are_repeated_with_other_seeds() -> None:
+    config = compare_engines.Config(engine=("mujoco", "bullet", "ode"), seed=7, repeat=2)
+    jobs, _ = compare_engines._jobs(config)
+    rules = {rule.name: rule for rule in RULES}
+    values = {"mujoco": [1.0, 1.2], "bullet": [9.0, 2.3], "ode": [2.5, 3.0]}
+    verdicts = [
+        _verdict(rules["forces in a grip"], values, ("mujoco",)),
+        _verdict(rules["a grip without tuning"], {**values, "mujoco": [inf, inf]}, ("bullet",)),
+        _verdict(rules["sliding in any direction"], values, ("mujoco",)),
+        _verdict(rules["sliding without a hop"], values, ("ode",)),
+        _verdict(rules["a fast grip"], values, ("mujoco",)),
+    ]
+    again = compare_engines._repeated_jobs(config, jobs, verdicts=verdicts, seed=8)
+    cases = {name: [task.case for task in job.plan.tasks()] for name, job in again.items()}
+    engines = {name: {case["engine"] for case in own} for name, own in cases.items()}
+    assert engines == {
+        "grasp-matched-seed-8": {"mujoco", "bullet"},
+        "grasp-defaults-seed-8": {"bullet", "ode"},
+        "slide-matched-seed-8": {"mujoco", "bullet", "ode"},
+    }
+    assert {case["seed"] for own in cases.values() for case in own} == {8}
+    assert {case["profile"] for case in cases["grasp-defaults-seed-8"]} == {"defaults"}
+    assert again["grasp-matched-seed-8"].part == "grasp"
+
+
+def test_every_rule_names_the_runs_that_it_judges() -> None:
+    jobs, _ = compare_engines._jobs(compare_engines.Config(engine=("mujoco",)))
+    for rule in RULES:
+        cases = [task.case for task in jobs[rule.part].plan.tasks()]
+        for name, value in rule.runs.items():
+            assert value in {case[name] for case in cases}, rule.name
+        displaced = any(case.get("start") for case in cases)
+        assert displaced is (rule.part not in compare_engines._UNDISPLACED), rule.name
+
+
+def test_a_comparison_is_repeated(call: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--quick", "--engine", "mujoco", "--starts", "2", "--repeat", "2")
+    done = call("compare-engines", *words, "--workers", "0", "--out", out, "--json", "-")
+    assert done.code == 0, done.err
+    assert {"grasp", "grasp-matched-seed-1"} <= set(done.json["studies"])
+    assert "Repetitions with other seeds" in (out / "report.html").read_text()
 
 
 def test_a_robot_that_cannot_grasp_leaves_grasping_out_with_the_reason() -> None:
     config = compare_engines.Config(engine=("mujoco",), quick=True, robot=("husky4",))
-    plans, left_out = compare_engines._plans(config)
-    assert set(plans) == {"slide", "drive"} and set(left_out) == {"grasp"}
+    jobs, left_out = compare_engines._jobs(config)
+    assert set(jobs) == {"slide", "drive"} and set(left_out) == {"grasp"}
     assert "\n" not in left_out["grasp"] and left_out["grasp"]
 
 

@@ -1,9 +1,9 @@
 """`kinetarium compare-engines`: grasping and driving on all engines, and a rating of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
@@ -20,6 +20,7 @@ from kinetarium.roles.roles import BaseKind
 
 if TYPE_CHECKING:
     from kinetarium.batch.plan import Plan
+    from kinetarium.studies.engine_guide.verdict import Judgement
 
 _FULL: dict[str, dict[str, Any]] = {
     "grasp": {"profile": ["defaults", "matched", "tuned"]},
@@ -70,9 +71,6 @@ _FULL: dict[str, dict[str, Any]] = {
 _UNDISPLACED = ("grasp-effort", "drive-effort", "calibrate")
 """Parts whose runs all have the same start: another seed changes nothing that a rule judges."""
 
-_UNJUDGED = "tuned"
-"""The profile that no rule judges."""
-
 _OWN = ("slide", "drive-two")
 """Parts that are not for robots of the user."""
 
@@ -100,7 +98,7 @@ class Config(ExecutionFlags):
         mesh_root: Folders in which meshes are searched.
         starts: Runs per case, from displaced initial positions [-].
         repeat: Repetitions, each with another seed [-]; the verdict is from all of them. They have
-            the parts and profiles that a rule judges and a seed can change.
+            the runs that a rule judges and a seed can change, in the engines that might be first.
         quick: Short form of about a minute: one path, a part of the duration.
         seed: Seed of all random numbers.
         out: Output folder, with a subfolder for each study; a new folder in ./out by default.
@@ -137,19 +135,35 @@ def run(config: Config, invocation: Invocation) -> None:
     from kinetarium.storage.atomic import FolderLock, check_folder, remove_leftovers
 
     out = Path(config.out) if config.out else free_folder("compare-engines")
-    plans, left_out = _plans(config)
-    check_folder(out, ours="|".join([*plans, r"report\.html", "figures"]))
+    jobs, left_out = _jobs(config)
+    check_folder(out, ours="|".join([*jobs, r"report\.html", "figures", r"[a-z-]+-seed-\d+"]))
     check_page(out, force=invocation.force)
     lock = FolderLock(out)
     try:
         remove_leftovers(out)  # of a killed process
-        _compare(plans, config, invocation=invocation, out=out, left_out=left_out)
+        _compare(jobs, config, invocation=invocation, out=out, left_out=left_out)
     finally:
         lock.release()
 
 
+class _Job(NamedTuple):
+    """One folder of results.
+
+    Attributes:
+        part: The part of the comparison.
+        values: The values that differ from the study's defaults.
+        robot: Robot of the user's; empty for the study's own.
+        plan: What is run.
+    """
+
+    part: str
+    values: Mapping[str, Any]
+    robot: str
+    plan: "Plan"
+
+
 def _compare(
-    plans: "Mapping[str, tuple[str, Plan]]",
+    jobs: Mapping[str, _Job],
     config: Config,
     *,
     invocation: Invocation,
@@ -172,11 +186,20 @@ def _compare(
     for part, why in left_out.items():
         console.note(f"left out: {part}: {why}")
     parts: dict[str, list[ResultFolder]] = {}
-    for number, (name, (part, plan)) in enumerate(plans.items(), start=1):
-        console.note(f"part {number} of {len(plans)}: {name}")
-        execute(plan, invocation, out=out / name, flags=config)
-        console.line()
-        parts.setdefault(part, []).append(ResultFolder.open(out / name))
+
+    def execute_all(jobs: Mapping[str, _Job], repetition: int) -> None:
+        which = f"repetition {repetition} of {config.repeat}, " if config.repeat > 1 else ""
+        for number, (name, job) in enumerate(jobs.items(), start=1):
+            console.note(f"{which}part {number} of {len(jobs)}: {name}")
+            execute(job.plan, invocation, out=out / name, flags=config)
+            console.line()
+            parts.setdefault(job.part, []).append(ResultFolder.open(out / name))
+
+    execute_all(jobs, 1)
+    once = judgements({part: judged_rows(folders) for part, folders in parts.items()})
+    for repetition in range(1, config.repeat):
+        again = _repeated_jobs(config, jobs, verdicts=once, seed=config.seed + repetition)
+        execute_all(again, repetition + 1)
     command = ("command", essential_command(invocation.command_line))
     page = engine_guide(
         parts,
@@ -208,8 +231,8 @@ def _compare(
     )
 
 
-def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]]":
-    """Return part and plan of every folder, checked before the first runs, and what is left out.
+def _jobs(config: Config) -> tuple[dict[str, _Job], dict[str, str]]:
+    """Return what is run at first, checked before anything runs, and what is left out.
 
     A part that none of the given robots can do is left out with the reason.
 
@@ -220,43 +243,59 @@ def _plans(config: Config) -> "tuple[dict[str, tuple[str, Plan]], dict[str, str]
 
     for robot in config.robot:
         RoleOptions(**config.reading).open(robot)
-    plans: dict[str, tuple[str, Plan]] = {}
+    jobs: dict[str, _Job] = {}
     left_out: dict[str, str] = {}
-    for repetition in range(config.repeat):
-        seed = config.seed + repetition
-        for part, values in _parts(config, repetition).items():
-            if part == "drive-two" and config.robot:
-                continue  # the user's robot is driven instead, in "drive"
-            name = f"{part}-seed-{seed}" if repetition else part
-            faults: dict[str, str] = {}
-            for robot in config.robot if _takes_robots(part) and config.robot else ("",):
-                try:
-                    plans[name] = (part, _plan(config, part, values, robot=robot, seed=seed))
-                    break
-                except KinetariumError as error:
-                    if not robot:
-                        raise
-                    faults[robot] = str(error)
+    for part, values in (_QUICK if config.quick else _FULL).items():
+        if part == "drive-two" and config.robot:
+            continue  # the user's robot is driven instead, in "drive"
+        faults: dict[str, str] = {}
+        for robot in config.robot if _takes_robots(part) and config.robot else ("",):
+            own = {**values, "engine": config.engine}
+            try:
+                plan = _plan(config, part, own, robot=robot, seed=config.seed)
+            except KinetariumError as error:
+                if not robot:
+                    raise
+                faults[robot] = str(error)
             else:
-                left_out[part] = "; ".join(dict.fromkeys(faults.values()))
-    if config.robot and not any(_takes_robots(part) for part, _ in plans.values()):
+                jobs[part] = _Job(part, values, robot, plan)
+                break
+        else:
+            left_out[part] = "; ".join(dict.fromkeys(faults.values()))
+    if config.robot and not any(_takes_robots(part) for part in jobs):
         raise KinetariumError(next(iter(left_out.values())))
-    return plans, left_out
+    return jobs, left_out
 
 
-def _parts(config: Config, repetition: int) -> dict[str, dict[str, Any]]:
-    """Return the parts of a repetition, with the values that differ from their defaults."""
-    parts = _QUICK if config.quick else _FULL
-    if not repetition:
-        return parts
-    return {
-        part: {
-            name: [each for each in value if each != _UNJUDGED] if name == "profile" else value
-            for name, value in values.items()
-        }
-        for part, values in parts.items()
-        if part not in _UNDISPLACED
-    }
+def _repeated_jobs(
+    config: Config, jobs: Mapping[str, _Job], *, verdicts: "Sequence[Judgement]", seed: int
+) -> dict[str, _Job]:
+    """Return what is run with another seed: what it may change, in engines that may be first.
+
+    Args:
+        config: The comparison.
+        jobs: What was run first, by part.
+        verdicts: The verdicts on it.
+        seed: The other seed.
+    """
+    from kinetarium.studies.engine_guide.verdict import rivals
+
+    wanted: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, None]] = {}
+    for verdict in verdicts:
+        part = verdict.rule.part
+        if part in jobs and part not in _UNDISPLACED:
+            engines = wanted.setdefault((part, tuple(verdict.rule.runs.items())), {})
+            engines.update(dict.fromkeys(rivals(verdict)))
+    found: dict[str, _Job] = {}
+    for (part, runs), engines in wanted.items():
+        if engines:
+            first = jobs[part]
+            name = "-".join((part, *(value for _, value in runs), "seed", str(seed)))
+            values = {**first.values, **{key: [value] for key, value in runs}}
+            own = {**values, "engine": tuple(sorted(engines))}
+            plan = _plan(config, part, own, robot=first.robot, seed=seed)
+            found[name] = _Job(part, values, first.robot, plan)
+    return found
 
 
 def _takes_robots(part: str) -> bool:
@@ -273,7 +312,7 @@ def _plan(config: Config, part: str, own: Mapping[str, Any], *, robot: str, seed
     from kinetarium.batch.study import open_study
     from kinetarium.storage.serialization import from_builtins
 
-    values = {"starts": config.starts, **own, "engine": config.engine, "seed": seed}
+    values = {"starts": config.starts, **own, "seed": seed}
     values["starts"] = min(values["starts"], values.pop("most_starts", values["starts"]))
     study = open_study(values.pop("study", part))
     known = {field.name: field for field in fields(study.config)}

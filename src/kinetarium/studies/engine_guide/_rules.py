@@ -203,6 +203,8 @@ RULES = (
         "A tenth of the 31 mN that the circle itself exerts on a pad, m a / 2: with more noise the"
         " path is not visible in the force.",
         partial(_grip, profile="matched"),
+        part="grasp",
+        runs={"profile": "matched"},
     ),
     Rule(
         "when a grip slides",
@@ -211,6 +213,7 @@ RULES = (
         "%",
         _SCATTER,
         _release,
+        part="grasp-release",
         # A cube that is displaced by 1.7 mm exerts a moment on the pads: by limit analysis it
         # slides at 1.3 % more if their corners press, at 2.6 % more if they press evenly.
         resolution=2.6,
@@ -223,6 +226,8 @@ RULES = (
         "5 % of the grip force of 100 N: by as much real friction coefficients scatter, so that"
         " more noise decides whether a grasp holds.",
         partial(_grip, profile="defaults"),
+        part="grasp",
+        runs={"profile": "defaults"},
     ),
     Rule(
         "a fast grip",
@@ -232,6 +237,7 @@ RULES = (
         "s/s",
         "Slower than real time no controller can be tested with hardware in the loop.",
         _fast_grip,
+        part="grasp-effort",
         relative=_CLOCK,
         condition=_FORCE,
         all_runs=False,
@@ -246,6 +252,7 @@ RULES = (
         "A quarter of the 2 mm by which starts displace the cube: with more it is the slip, not the"
         " start, that decides where the cube ends up.",
         _grip_friction,
+        part="grasp-friction",
         resolution=0.01,
     ),
     Rule(
@@ -256,6 +263,7 @@ RULES = (
         "The ramps alone take the ideal drive 0.022 m off the circle: an engine that is farther"
         " from the ideal adds more error than the commands have.",
         partial(_off_ideal, two_wheels=True),
+        part="drive-two",
         resolution=0.001,  # a step of 2 ms at 0.5 m/s
     ),
     Rule(
@@ -266,6 +274,8 @@ RULES = (
         "The uncertainty of the ideal drive alone, a turn of 1.08 to 1.23 instead of 1.114, is 0.25"
         " to 0.76 m on the circle.",
         partial(_off_ideal, two_wheels=False),
+        part="drive",
+        runs={"control": "open"},
         resolution=0.001,
     ),
     Rule(
@@ -275,6 +285,8 @@ RULES = (
         "m",
         "About the width of a wheel, 0.114 m: within it the robot stays in its own tracks.",
         _closed_loop,
+        part="drive",
+        runs={"control": "closed"},
         resolution=0.003,  # by as much one start differs from the median of five
     ),
     Rule(
@@ -284,6 +296,7 @@ RULES = (
         "%",
         _REFERENCE,
         _in_place,
+        part="calibrate",
         resolution=0.5,
     ),
     Rule(
@@ -294,6 +307,7 @@ RULES = (
         "s/s",
         "Slower than real time no controller can be tested with hardware in the loop.",
         _fast_skid,
+        part="drive-effort",
         relative=_CLOCK,
         condition=_TURN,
         all_runs=False,
@@ -305,6 +319,7 @@ RULES = (
         "%",
         _REFERENCE,
         partial(_turn, part="drive-friction", setting=["friction"]),
+        part="drive-friction",
         resolution=0.5,
     ),
     Rule(
@@ -321,6 +336,8 @@ RULES = (
             profile="defaults",
             control="open",
         ),
+        part="drive-profiles",
+        runs={"profile": "defaults"},
         resolution=0.5,
     ),
     Rule(
@@ -330,6 +347,8 @@ RULES = (
         "%",
         _SCATTER,
         partial(_slide, name="deceleration_ratio"),
+        part="slide",
+        runs={"profile": "matched"},
         resolution=0.1,
     ),
     Rule(
@@ -339,6 +358,8 @@ RULES = (
         "mm",
         "Twice the depth by which soft contacts give way at rest, 0.5 mm.",
         partial(_slide, name="hop_m"),
+        part="slide",
+        runs={"profile": "matched"},
         resolution=0.01,
     ),
 )

@@ -1,7 +1,7 @@
 """Verdicts on engines under a rule: intervals, failed runs, ties, and what limits decide."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf, isfinite
 from typing import Any
@@ -129,6 +129,8 @@ class Rule:
         unit: Unit of quantity and limit.
         reason: Why this limit, in one sentence.
         measure: Returns an engine's sample; None without runs.
+        part: The part of the comparison that has its runs.
+        runs: The values that they have there, by name.
         resolution: Difference below which values are not distinguished.
         relative: The same, relative to the value [-].
         condition: The quality that is required first, or None.
@@ -142,6 +144,8 @@ class Rule:
     unit: str
     reason: str
     measure: Measure
+    part: str
+    runs: Mapping[str, str] = field(default_factory=dict)
     resolution: float = 0.0
     relative: float = 0.0
     condition: Condition | None = None
@@ -294,6 +298,23 @@ def _ties(rule: Rule, other: Sample, best: Sample) -> bool:
     if other.starts == best.starts:
         return bootstrap_interval(other.draws - best.draws, best.starts).low <= margin
     return other.interval.low <= best.interval.high + margin
+
+
+_CHANCE = 2.0
+"""Factor of the first choice's worst start beyond which no start of a rival lies [-]: another seed
+would have to halve the error of the best of its starts."""
+
+
+def rivals(judgement: Judgement) -> tuple[str, ...]:
+    """Return the engines that might be first with another seed, the first choice included.
+
+    Their best start is at most twice as bad as the worst one of those in the first place.
+    """
+    samples = judgement.samples
+    best = {engine: float(own.values.max(axis=0).min()) for engine, own in samples.items()}
+    worst = [float(samples[engine].values.max()) for engine in judgement.first]
+    within = _CHANCE * max([judgement.rule.resolution, *worst]) if worst else inf
+    return tuple(engine for engine in samples if isfinite(best[engine]) and best[engine] <= within)
 
 
 _FACTORS = tuple(2 ** (step / 4) for step in range(1, 9))
