@@ -16,10 +16,25 @@ EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 NOTEBOOKS = sorted((ROOT / "examples").glob("[0-9]*.ipynb"))
 HEAD = """# Gallery
 
-Short programs on public names. `python examples/NAME.py` runs one, and
+Short programs that import public names only. `python examples/NAME.py` runs one, and
 `python examples/NAME.py picture.png` draws its picture too. The tests run all of them.
 `python docs/gallery.py --draw` makes the pictures of this page.
+
+Files beside the programs: `04_poses.json` (poses for `kinetarium reach place`), `08_sweep.toml`
+(for `kinetarium sweep`), `08_table.toml` (a scene for `kinetarium pick --scene`) and
+`23_tiago_with_jaws.urdf.xacro` with its roles (a robot for `kinetarium pick --robot`).
 """
+TITLES = {
+    "02": "The same scene in every engine",
+    "06": "Grasp with any gripper",
+    "07": "Your own robot and controller",
+    "10": "Same robot, different outcome",
+    "12": "Faults of a robot file",
+    "15": "Plan a path around an obstacle",
+    "17": "Foot curves of linkages",
+    "18": "When contact is stable",
+}
+"""Titles that differ from the name of the file, by number."""
 
 
 def picture(example: Path) -> Path:
@@ -31,15 +46,18 @@ def page() -> str:
     """Return the page: title, text, picture and program of every example."""
     parts = [HEAD]
     for example in EXAMPLES:
-        text = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or ""
+        tree = ast.parse(example.read_text(encoding="utf-8"))
+        text = ast.get_docstring(tree) or ""
         number, _, name = example.stem.partition("_")
-        parts.append(f"(example-{number})=\n## {number} {name.replace('_', ' ').capitalize()}\n")
+        title = TITLES.get(number, name.replace("_", " ").capitalize())
+        parts.append(f"(example-{number})=\n## {number} {title}\n")
         parts.append(f"{text}\n")
         if picture(example).exists():
             where = picture(example).relative_to(PAGE.parent).as_posix()
             parts.append(f"![{text.splitlines()[0]}]({where})\n")
-        source = f"../examples/{example.name}"
-        parts.append(f"```{{literalinclude}} {source}\n:language: python\n```\n")
+        first = tree.body[1].lineno  # after the docstring, which is the text above
+        options = f":language: python\n:caption: examples/{example.name}\n:lines: {first}-\n"
+        parts.append(f"```{{literalinclude}} ../examples/{example.name}\n{options}```\n")
     for notebook in NOTEBOOKS:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         title, _, text = "".join(cells[0]["source"]).removeprefix("# ").partition("\n\n")
