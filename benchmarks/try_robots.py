@@ -1,8 +1,9 @@
-"""`try` on the public robots of the data packages, as the tables of docs/try.md.
+"""`try` on the public robots of the data packages, as the tables of docs/try-results.md.
 
 `python -m benchmarks.try_robots OUT [NAME ...] [--write]` runs the robots of
 tests/golden/roles_truth.toml whose path contains one of the names, all by default, and prints the
-tables in Markdown; `--write` puts them into docs/try.md. A folder of an interrupted run is resumed.
+tables in Markdown; `--write` puts them into docs/try-results.md. A folder of an interrupted run is
+resumed.
 """
 
 import sys
@@ -69,7 +70,7 @@ def main(out: Path, names: Sequence[str], *, write: bool = False) -> None:
     text = "\n".join(page(robots, runs, cpu=cpu))
     print(text)
     if write:
-        write_part("try.md", name="benchmarks.try_robots", text=text)
+        write_part("try-results.md", name="benchmarks.try_robots", text=text)
 
 
 def page(robots: Mapping[str, str], runs: Sequence[Run], *, cpu: Sequence[float]) -> Iterator[str]:

@@ -36,7 +36,7 @@ def test_conformance(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_table_in_the_docs_is_that_of_the_command() -> None:
-    text = (ROOT / "docs/engines.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/conformance.md").read_text(encoding="utf-8")
     assert "\n".join(definitions(kit.CHECKS)) in text
     for check in kit.CHECKS:
         assert f"| {check.name} | " in text.partition("| check | expected |")[2]

@@ -72,7 +72,7 @@ def test_contact_forces_explain_the_motion(
         assert v[0] == pytest.approx(1.0 - 0.1 * 9.81 * friction / np.hypot(1, 0.3), rel=0.05)
 
 
-# One of each kind; all of the kit takes minutes (docs/engines.md has the command).
+# One of each kind; all of the kit takes minutes (docs/conformance.md has the command).
 _SOME = {
     "restitution", "external-wrench", "friction-force", "joint-spring-rest", "servo-release",
     "wrench-contact", "mimic", "loop-load", "audit", "force-balance", "solver-converges",
