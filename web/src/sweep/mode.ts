@@ -149,14 +149,12 @@ export class SweepMode implements Mode {
   }
 
   state(): Record<string, unknown> {
-    const box = this.scatter?.element.querySelector("canvas")?.getBoundingClientRect();
-    const places = this.scatter?.places ?? [];
     return {
       sweep: this.folder?.name ?? null,
       rows: this.length,
       key: this.value("key", this.selected),
-      lines: (this.parallel?.lines ?? []).slice(0, 100).map((line) => line.map((at) => at && this.parallel!.place(at))),
-      points: places.slice(0, 100).map((at) => (at && box ? [box.left + at[0], box.top + at[1]] : null)),
+      lines: (this.parallel?.lines ?? []).slice(0, 100).map((line) => line.map((at) => at && this.parallel!.onPage(at))),
+      points: (this.scatter?.places ?? []).slice(0, 100).map((at) => at && this.scatter!.onPage(at)),
     };
   }
 

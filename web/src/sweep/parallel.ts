@@ -1,6 +1,6 @@
 import type { App } from "../app";
 import { h } from "../shell/dom";
-import { Event } from "../shell/events";
+import { type Place, RowChart } from "./row_chart";
 import { type Dimension, Scale } from "./scale";
 
 const HEIGHT = 210;
@@ -17,34 +17,13 @@ const MOST_TICKS = 5;
 const NEAR = 6;
 
 /** The rows of a table as lines over parallel axes, a column each; a click chooses a row. */
-export class Parallel {
-  /** The row that was clicked. */
-  readonly picked = new Event<number>();
-  readonly element = h("div.parallel");
+export class Parallel extends RowChart {
   /** The corners of each row's line [px]; null where it has no value. */
-  lines: ([number, number] | null)[][] = [];
-  private readonly canvas = h("canvas", { role: "img" });
-  private readonly stop: (() => void)[];
+  lines: (Place | null)[][] = [];
   private shown: { columns: Dimension[]; paint: (row: number) => string } | null = null;
-  private selected = -1;
 
-  constructor(private readonly app: App) {
-    this.element.append(this.canvas);
-    const resize = new ResizeObserver(() => this.draw());
-    resize.observe(this.element);
-    this.stop = [app.theme.changed.on(() => this.draw()), () => resize.disconnect()];
-    this.canvas.addEventListener("click", (event) => {
-      const row = this.nearest(event);
-      if (row >= 0) this.picked.emit(row);
-    });
-    this.canvas.addEventListener("pointermove", (event) => {
-      this.canvas.style.cursor = this.nearest(event) >= 0 ? "pointer" : "";
-    });
-  }
-
-  dispose(): void {
-    for (const stop of this.stop) stop();
-    this.element.remove();
+  constructor(app: App) {
+    super(app, h("div.parallel"), HEIGHT);
   }
 
   /** @param paint Gives the colour of a row. */
@@ -54,21 +33,7 @@ export class Parallel {
     this.draw();
   }
 
-  /** Mark a row; -1 for none. */
-  select(row: number): void {
-    this.selected = row;
-    this.draw();
-  }
-
-  /** Where a point of the picture is on the page [px]. */
-  place([x, y]: [number, number]): [number, number] {
-    const box = this.canvas.getBoundingClientRect();
-    return [box.left + x, box.top + y];
-  }
-
-  private nearest(event: MouseEvent): number {
-    const box = this.canvas.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  protected nearest([x, y]: Place): number {
     let [row, least] = [-1, NEAR];
     this.lines.forEach((corners, i) => {
       corners.slice(1).forEach((b, k) => {
@@ -83,17 +48,11 @@ export class Parallel {
     return row;
   }
 
-  private draw(): void {
-    const width = this.element.clientWidth;
-    const pen = this.canvas.getContext("2d");
-    if (!this.shown || !pen || !width) return;
+  protected paintRows(pen: CanvasRenderingContext2D, width: number): void {
+    if (!this.shown) return;
     const { paint } = this.shown;
     const columns = this.shown.columns.slice(0, Math.max(3, 1 + Math.floor((width - SIDE - EDGE) / APART)));
     const { theme } = this.app;
-    const ratio = devicePixelRatio;
-    [this.canvas.width, this.canvas.height] = [width * ratio, HEIGHT * ratio];
-    [this.canvas.style.width, this.canvas.style.height] = [`${width}px`, `${HEIGHT}px`];
-    pen.scale(ratio, ratio);
     const step = (width - SIDE - EDGE) / Math.max(1, columns.length - 1);
     const at = (i: number) => SIDE + i * step;
     const up = (v: number) => TOP + (1 - v) * (HEIGHT - TOP - BOTTOM);
@@ -156,7 +115,7 @@ function shortened(pen: CanvasRenderingContext2D, text: string, room: number): s
   return kept;
 }
 
-function stroke(pen: CanvasRenderingContext2D, corners: ([number, number] | null)[], color: string): void {
+function stroke(pen: CanvasRenderingContext2D, corners: (Place | null)[], color: string): void {
   pen.strokeStyle = color;
   pen.beginPath();
   let on = false;

@@ -1,7 +1,7 @@
 import type { App } from "../app";
 import { h } from "../shell/dom";
-import { Event } from "../shell/events";
 import { SEQUENTIAL } from "../shell/palette";
+import { type Place, RowChart } from "./row_chart";
 import { clipped, type Dimension, Scale } from "./scale";
 
 const HEIGHT = 300;
@@ -11,38 +11,19 @@ const MARGIN = 14;
 /** How near a click must be to a point [px]. */
 const NEAR = 10;
 const RADIUS = 3.5;
+
 /** Points of a table over two of its columns, coloured by a third; a click chooses a row. */
-export class Scatter {
-  /** The row that was clicked. */
-  readonly picked = new Event<number>();
-  readonly element = h("div.scatter");
+export class Scatter extends RowChart {
   /** Where each row is drawn [px]; null if it has no value for x. */
-  places: ([number, number] | null)[] = [];
+  places: (Place | null)[] = [];
   /** Gives the colour of a row. */
   paint: (row: number) => string = () => "";
-  private readonly canvas = h("canvas", { role: "img" });
   private readonly legend = h("div.entries");
-  private readonly stop: (() => void)[];
   private shown: { x: Dimension; y: Dimension; color: Dimension } | null = null;
-  private selected = -1;
 
-  constructor(private readonly app: App) {
-    this.element.append(this.canvas, this.legend);
-    const resize = new ResizeObserver(() => this.draw());
-    resize.observe(this.element);
-    this.stop = [app.theme.changed.on(() => this.draw()), () => resize.disconnect()];
-    this.canvas.addEventListener("click", (event) => {
-      const row = this.nearest(event);
-      if (row >= 0) this.picked.emit(row);
-    });
-    this.canvas.addEventListener("pointermove", (event) => {
-      this.canvas.style.cursor = this.nearest(event) >= 0 ? "pointer" : "";
-    });
-  }
-
-  dispose(): void {
-    for (const stop of this.stop) stop();
-    this.element.remove();
+  constructor(app: App) {
+    super(app, h("div.scatter"), HEIGHT);
+    this.element.append(this.legend);
   }
 
   show(x: Dimension, y: Dimension, color: Dimension): void {
@@ -51,15 +32,7 @@ export class Scatter {
     this.draw();
   }
 
-  /** Mark a row; -1 for none. */
-  select(row: number): void {
-    this.selected = row;
-    this.draw();
-  }
-
-  private nearest(event: MouseEvent): number {
-    const box = this.canvas.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  protected nearest([x, y]: Place): number {
     let [row, least] = [-1, NEAR];
     this.places.forEach((place, i) => {
       const distance = place ? Math.hypot(place[0] - x, place[1] - y) : Infinity;
@@ -68,18 +41,12 @@ export class Scatter {
     return row;
   }
 
-  private draw(): void {
-    const width = this.element.clientWidth;
-    const pen = this.canvas.getContext("2d");
-    if (!this.shown || !pen || !width) return;
+  protected paintRows(pen: CanvasRenderingContext2D, width: number): void {
+    if (!this.shown) return;
     const { x, y, color } = this.shown;
-    const ratio = devicePixelRatio;
-    [this.canvas.width, this.canvas.height] = [width * ratio, HEIGHT * ratio];
-    [this.canvas.style.width, this.canvas.style.height] = [`${width}px`, `${HEIGHT}px`];
-    pen.scale(ratio, ratio);
     const [across, up] = [new Scale(x), new Scale(y)];
     const [w, t] = [width - LEFT - MARGIN, HEIGHT - BOTTOM - 2 * MARGIN];
-    const at = (u: number, v: number): [number, number] => [LEFT + u * w, 2 * MARGIN + (1 - v) * t];
+    const at = (u: number, v: number): Place => [LEFT + u * w, 2 * MARGIN + (1 - v) * t];
     this.axes(pen, across, up, at);
     const paint = (this.paint = this.painter(color));
     this.places = x.values.map((value, row) => {
@@ -110,12 +77,12 @@ export class Scatter {
     pen: CanvasRenderingContext2D,
     across: Scale,
     up: Scale,
-    at: (u: number, v: number) => [number, number],
+    at: (u: number, v: number) => Place,
   ): void {
     pen.strokeStyle = this.app.theme.color("line");
     pen.fillStyle = this.app.theme.color("soft");
     pen.font = "11px system-ui";
-    const line = (from: [number, number], to: [number, number]) => {
+    const line = (from: Place, to: Place) => {
       pen.beginPath();
       pen.moveTo(...from);
       pen.lineTo(...to);
@@ -165,7 +132,7 @@ export class Scatter {
   }
 }
 
-function cross(pen: CanvasRenderingContext2D, [x, y]: [number, number]): void {
+function cross(pen: CanvasRenderingContext2D, [x, y]: Place): void {
   for (const side of [-1, 1]) {
     pen.moveTo(x - RADIUS, y - side * RADIUS);
     pen.lineTo(x + RADIUS, y + side * RADIUS);
