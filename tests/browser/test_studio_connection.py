@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 FLAGS = SOFTWARE_WEBGL
 
 
+@pytest.mark.console_errors("ERR_CONNECTION", "WebSocket", "403")
 def test_a_page_outlives_its_server(browser, tmp_path):
     write_runs(tmp_path / "first", [drop_run("a")])
     context = browser.new_context(viewport=SIZE)

@@ -34,7 +34,14 @@ def notebook(folder):
             thread.join(10)
 
 
-@pytest.mark.parametrize("place", ["of the same site", "of another site", "not allowed"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "of the same site",
+        "of another site",
+        pytest.param("not allowed", marks=pytest.mark.console_errors("frame-ancestors")),
+    ],
+)
 def test_a_frame(browser, tmp_path, place):
     write_runs(tmp_path / "out" / "drop", [drop_run("a"), drop_run("b", engine="ode")])
     with notebook(tmp_path) as port:
@@ -42,8 +49,9 @@ def test_a_frame(browser, tmp_path, place):
         with running_studio(tmp_path / "out", frames=allowed) as studio:
             host = "127.0.0.1" if place == "of another site" else "localhost"
             address = f"http://{host}:{studio.port}/?token={studio.token}#mode=runs"
-            frame = f'<!doctype html><iframe src="{address}" width="900" height="600"></iframe>'
-            (tmp_path / "notebook.html").write_text(frame)
+            head = '<!doctype html><link rel="icon" href="data:,">'  # else it is asked for
+            frame = f'<iframe src="{address}" width="900" height="600"></iframe>'
+            (tmp_path / "notebook.html").write_text(head + frame)
             context = browser.new_context()
             try:
                 page = context.new_page()

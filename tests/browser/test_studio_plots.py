@@ -113,6 +113,7 @@ def test_ticks_are_written_whole(view):
     assert view.complaints == []
 
 
+@pytest.mark.console_errors("404")
 def test_a_run_that_fails_to_open_leaves_the_stage_as_it_is(view):
     view.watch("drop", "ode")
     view.watch("drop", "mujoco", together=True)

@@ -228,6 +228,7 @@ def test_the_margin_and_the_joints_shown_are_those_planned(workshop):
     assert bars.count() == len(walk.steps)
 
 
+@pytest.mark.console_errors("400")
 def test_a_bad_plan_is_told_and_taken_back(workshop):
     page = workshop.page
     workshop.menu("Gait")

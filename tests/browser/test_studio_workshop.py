@@ -78,6 +78,7 @@ def test_support_and_path_lie_on_the_ground(workshop):
     workshop.page.keyboard.press("Escape")
 
 
+@pytest.mark.console_errors("400")
 def test_the_workshop_is_as_it_was_left_and_after_a_reload(workshop):
     page = workshop.page
     workshop.after(lambda: page.click("[data-kind=ttr]"))
@@ -118,6 +119,7 @@ def test_the_workshop_is_as_it_was_left_and_after_a_reload(workshop):
     workshop.complaints[:] = [text for text in workshop.complaints if "400" not in text]
 
 
+@pytest.mark.console_errors("400")
 def test_changes_are_undone_and_redone(workshop):
     page = workshop.page
     start = workshop.state()["plan"]
