@@ -171,6 +171,21 @@ def test_side_by_side_is_a_grid_of_equal_views(view):
     for pane in panes[1:]:
         assert (np.abs(pane - panes[0]).max(axis=2) > 30).mean() < 0.01
     assert np.ptp(panes[0]) > 60
+    # One camera: what is turned and zoomed in the last of them is so in all.
+    x, y = stage["x"] + 0.8 * stage["width"], stage["y"] + 0.7 * stage["height"]
+    view.drag((x, y), (x - 90, y - 20))
+    view.page.mouse.wheel(0, -200)
+    view.until(lambda s: not np.allclose(view.eye(), fitted, atol=0.05))
+    view.page.wait_for_timeout(300)
+    turned = inside(view)
+    again = [
+        turned[y + 40 : y + rows - 40, x + 5 : x + columns - 5]
+        for y in (0, rows)
+        for x in (0, columns)
+    ]
+    for pane, before in zip(again, panes, strict=True):
+        assert (np.abs(pane - again[0]).max(axis=2) > 30).mean() < 0.01
+        assert (np.abs(pane - before).max(axis=2) > 30).mean() > 0.02
 
 
 def test_what_fell_away_is_not_fitted_into_the_view(view):
