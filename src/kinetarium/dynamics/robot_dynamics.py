@@ -1,6 +1,7 @@
 """RobotDynamics: kinematics and dynamics of one robot, computed by Pinocchio."""
 
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,17 @@ from kinetarium.spatial.arrays import Array, frozen
 
 MOST_JOINTS = 300
 """Pinocchio's tables grow with the third power of the joints: 1.8 GB for this many."""
+
+
+def check_pinocchio() -> None:
+    """Check that Pinocchio is installed, which the core does without; it is not loaded.
+
+    Raises:
+        MissingPackageError: If it is not.
+    """
+    if find_spec("pinocchio") is None:
+        raise MissingPackageError("Pinocchio", extra="dynamics")
+
 
 _BASE_POSITIONS = tuple(f"base.{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz"))
 _BASE_VELOCITIES = tuple(f"base.{name}" for name in ("vx", "vy", "vz", "wx", "wy", "wz"))
@@ -76,11 +88,9 @@ class RobotDynamics:
                 f"the dynamics of a robot with {len(model.moving_joints)} moving joints needs too"
                 f" much memory; at most {MOST_JOINTS} are supported"
             )
-        # Imported here, since Pinocchio takes long to load, and the core does without it.
-        try:
-            import pinocchio
-        except ModuleNotFoundError:
-            raise MissingPackageError("Pinocchio", extra="dynamics") from None
+        check_pinocchio()
+        # Imported here, since Pinocchio takes long to load.
+        import pinocchio
 
         self._pin = pinocchio
         self.model = model

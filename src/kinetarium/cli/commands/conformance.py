@@ -57,9 +57,9 @@ class Config:
 
 def run(config: Config, invocation: Invocation) -> int:
     """Run every check that applies and print one row each; exit code 1 if one fails."""
-    from kinetarium.engines.registry import list_engines, open_engine
+    from kinetarium.engines.registry import chosen_engines, open_engine
 
-    names = config.engine or tuple(e.name for e in list_engines() if e.available)
+    names = chosen_engines(config.engine)
     merged = [outcome for path in config.merge for outcome in _read(Path(path))]
     others = dict.fromkeys(outcome.engine for outcome in merged)
     if twice := [name for name in names if name in others]:

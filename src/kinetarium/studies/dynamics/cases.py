@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from kinetarium.batch.study import ConfigError, case_of
+from kinetarium.dynamics.robot_dynamics import check_pinocchio
 from kinetarium.errors import KinetariumError
 from kinetarium.model.load import load_robot, robot_file
 from kinetarium.model.robot import RobotModel
@@ -29,6 +30,7 @@ def cases(config: Config) -> tuple[Case, ...]:
             contradict each other.
     """
     check_ranges(config)
+    check_pinocchio()
     reading = config.reading
     model, own = read_robot(config.robot, reading=reading, loaders=config.loaders)
     _check(config, model)
