@@ -76,6 +76,7 @@ def test_a_file_is_read_and_faults_are_named_in_one_line(tmp_path: Path) -> None
     )
     for old, new, said in (
         ("x = 0.3", "x = 0.7", "object 1 is not above its table"),
+        ("x = 0.3", "x = 0.598", "object 1 would tip over the edge of its table"),
         ("x = 0.3", "table = 2", "object 1 is on table 2"),
         ("[[objects]]", "[[things]]", "things"),
         ("yaw = 90", "size = [1.2, 0.6, -0.7]", "-0.7 is outside"),

@@ -58,11 +58,18 @@ def read_table_scene(path: Path) -> TableScene:
         length, width, _ = scene.tables[held.table - 1].size
         if abs(held.x) > length / 2 or abs(held.y) > width / 2:
             raise TableSceneError(f"{str(path)!r}: object {number} is not above its table")
+        if abs(held.x) > length / 2 - _STEADY or abs(held.y) > width / 2 - _STEADY:
+            raise TableSceneError(
+                f"{str(path)!r}: object {number} would tip over the edge of its table, which is"
+                f" less than {1e3 * _STEADY:g} mm beyond its centre"
+            )
     if found := scene.overlap():
         raise TableSceneError(f"{str(path)!r}: {found[0]} is in {found[1]}")
     return scene
 
 
+_STEADY = 0.005
+"""Least distance of an object's centre from the edge of its table [m]: it must not tip over."""
 _EDGE = 0.08
 """Least distance of an object's centre from the edge of a random table [m]."""
 _APART = 0.16
