@@ -330,6 +330,21 @@ MJCF = """\
 """
 
 
+def test_a_robot_that_hangs_from_the_world_is_fixed_although_its_limbs_look_like_legs(tmp_path):
+    limb = """<body name="u{0}" pos="{1} 0 0"><joint name="h{0}" axis="0 1 0" range="-1 1"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="0.5"/>
+      <body name="f{0}" pos="0 0 -0.3"><joint name="k{0}" axis="0 1 0" range="-1 1"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="0.3"/></body></body>"""
+    text = """<mujoco model="hung"><compiler angle="radian"/><worldbody>
+      <body name="plate" pos="0 0 0.8">{0}<geom type="box" size="0.2 0.2 0.02" mass="5"/>{1}</body>
+      </worldbody></mujoco>"""
+    limbs = limb.format(1, 0.15) + limb.format(2, -0.15)
+    file = tmp_path / "hung.xml"
+    for free, kind in (("", "fixed"), ("<freejoint/>", "free")):
+        file.write_text(text.format(free, limbs))
+        assert str(find_roles(load_robot(file)).base) == f"{kind} base (mjcf)"
+
+
 def test_mjcf_states_drives_poses_and_sites(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(MJCF)

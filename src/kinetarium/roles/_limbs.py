@@ -20,6 +20,8 @@ _HEAD_WORDS = ("head", "neck", "camera", "eye", "laser", "sensor", "cervical")
 _FINGER_WORDS = ("gripper", "finger", "jaw")
 _WRIST_WORDS = ("yaw", "pitch", "roll")
 _MOBILE_WORDS = ("wheel", "caster", "rotor", "propeller", "flying", "quadrotor", "uav", "drone")
+_WORLD = "world"
+"""Name of the link that stands for the world, in MJCF and by ROS's convention."""
 _TOOL_WORDS = ("tcp", "grasp", "tool0", "ee", "eef", "end effector", "tool", "flange")
 """Names of tool links, the best first."""
 
@@ -78,14 +80,18 @@ def find_base(bodies: Bodies, *, wheels: Collection[Wheel], legs: Collection[Leg
     """Return how the root moves: free for wheels, legs, rotors and bodies without joints.
 
     Wheels that a file fixes and rotors that it leaves out are still in the names of links. A root
-    without mass is part of the world: a table, a plane, the rail of a robot in a plane.
+    without mass is part of the world: a table, a plane, the rail of a robot in a plane. A robot
+    whose file joins it to a link named "world" hangs there, whatever its limbs look like.
     """
     model = bodies.model
+    source = RoleSource.MJCF if model.source.format == "mjcf" else RoleSource.URDF
     if model.free_base:
-        source = RoleSource.MJCF if model.source.format == "mjcf" else RoleSource.URDF
         return BaseRole(kind=BaseKind.FREE, source=source)
     if is_planar(bodies):
         return BaseRole(kind=BaseKind.PLANAR, source=RoleSource.GEOMETRY)
+    root = next(link for link in model.links if link.name == model.root)
+    if root.name == _WORLD and not root.inertia and model.moving_joints:
+        return BaseRole(kind=BaseKind.FIXED, source=source)
     words = _words([model.name, *(link.name for link in model.links)])
     moves = bool(words & set(_MOBILE_WORDS))
     heavy = any(model.links[link].inertia for link in bodies.bodies[0].links)
