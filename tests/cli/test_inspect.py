@@ -58,6 +58,12 @@ def test_every_error_has_a_line(call, arm):
     assert "[bad-number]" in err and "[size]" in err
 
 
+def test_a_number_that_is_too_large_is_not_called_invalid(call, arm):
+    arm.write_text(arm.read_text().replace('<mass value="2"/>', '<mass value="1e15"/>'))
+    code, _, err = call("inspect", arm)
+    assert code == 2 and "'1e15', which is beyond 1e+12" in err and "valid" not in err
+
+
 def test_refusals_for_programs(call, arm):
     arm.write_text(arm.read_text().replace('upper="0.25"', 'upper="nan"'))
     outcome = call("inspect", arm, "--json", "-")

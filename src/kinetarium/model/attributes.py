@@ -213,6 +213,14 @@ class AttributeReader:
                 return values
         words = (word for word in _BLANKS.split(text) if word)
         wrong = next(word for word in words if not self._usable(word, most))
+        if _NUMBER.fullmatch(wrong) and isfinite(float(wrong)):
+            raise self.diagnostics.refusal(
+                Code.BAD_NUMBER,
+                f"{element}: {name} contains {wrong[:40]!r}, which is beyond {most:g}, the"
+                " largest number that is read",
+                remedy="check its unit",
+                line=element.line,
+            )
         raise self.diagnostics.refusal(
             Code.BAD_NUMBER,
             f"{element}: {name} contains {wrong[:40]!r}, which is not a valid number",
