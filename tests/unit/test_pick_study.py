@@ -15,11 +15,13 @@ from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.roles import RoleOptions
+from kinetarium.scene.tables import TableObject
+from kinetarium.spatial.rotation import pose as pose_of
 from kinetarium.studies.pick.config import Case, Config, Placement, Replan, cases
 from kinetarium.studies.pick.contacts import MOST_LOAD, friction_load
 from kinetarium.studies.pick.figures import replay, report
 from kinetarium.studies.pick.planning import Planner
-from kinetarium.studies.pick.robot import open_picker
+from kinetarium.studies.pick.robot import ARM_MARGIN, open_picker
 from kinetarium.studies.pick.run import run
 from kinetarium.studies.pick.score import score
 
@@ -160,6 +162,33 @@ def test_fingers_are_closed_one_by_one_and_the_grasp_is_above_the_object() -> No
         assert abs(X_WG[:2, 1] @ (0, 1)) == pytest.approx((quarter + 1) % 2, abs=1e-9)
 
 
+@pytest.mark.parametrize("height", [0.02, 0.03, 0.1])
+def test_fingers_keep_clear_of_the_table_below_low_objects(height: float) -> None:
+    picker = open_picker("scout-panda", RoleOptions())
+    held = TableObject(size=(0.05, 0.04, height))
+    X_WG = picker.grasp(held, np.eye(4), 0)
+    tips = height / 2 + X_WG[2, 3] - picker.reach_of_tips
+    assert ARM_MARGIN < tips < height - 0.005
+
+
+def test_a_neighbour_of_the_same_height_that_leans_is_not_in_the_way(tmp_path: Path) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(f"{NEAR}[[objects]]\nx = 0.1462\ny = -0.1784\nyaw = 25\n")
+    [case] = cases(Config(engine=("mujoco",), scene=(str(file),)))
+    picker = open_picker(case.robot, case.reading, case.sha256)
+    planner = Planner(picker, case.layout, (0.03, radians(3.0)))
+    base, _ = planner.stop(
+        0,
+        placement=Placement.ROBUST,
+        rng=np.random.default_rng(0),
+        start=PlanarPose(0.0, -1.3, radians(60.0)),
+        centre=PlanarPose(0.06, 0.0, 0.0),
+    )
+    places = [case.layout.object_pose(i) for i in range(2)]
+    places[1] = pose_of((0.0, 0.0, 0.0015)) @ places[1]
+    assert planner.reach(0, base=planner.root(base), places=places).limit_margin > 0
+
+
 def test_a_turn_that_shifts_the_robot_touches_nothing() -> None:
     [case] = cases(Config(engine=("mujoco",), scenes=1, seed=1))
     picker = open_picker(case.robot, case.reading, case.sha256)
@@ -220,6 +249,11 @@ def test_what_cannot_be_picked_is_refused_in_one_line(
     assert main(["pick", "--scene", str(wide), *short]) == 2
     message = capsys.readouterr().err
     assert "200 mm wide" in message and message.count("\n") == 1
+    low = tmp_path / "low.toml"
+    low.write_text(NEAR.replace("yaw = 25", "size = [0.05, 0.05, 0.012]"))
+    assert main(["pick", "--scene", str(low), *short]) == 2
+    message = capsys.readouterr().err
+    assert "12 mm is too low" in message and message.count("\n") == 1
     with pytest.raises(KinetariumError, match="needs at least one value"):
         cases(Config(engine=("mujoco",), placement=()))
 

@@ -30,7 +30,7 @@ from kinetarium.scene.tables import TableScene
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.studies.pick.config import Placement
-from kinetarium.studies.pick.robot import Picker
+from kinetarium.studies.pick.robot import ARM_MARGIN, Picker
 from kinetarium.studies.pick.way import (
     NO_BASE,
     NO_PATH,
@@ -61,8 +61,6 @@ _CORNER = 0.5
 """Distance of the robot's outline from the middle, for errors of its heading [m]."""
 _SPARE = 0.005, radians(0.3)
 """Errors of driving that are added to those of localisation [m, rad]."""
-_ARM_MARGIN = 0.01
-"""Distance of the arm from everything else [m]."""
 _TOOL_SPEED = 0.1
 """Speed of the tool along lines [m/s]."""
 _SCALE = 0.5
@@ -405,9 +403,9 @@ class Planner:
         others = [shape for i, shape in enumerate(shapes) if i != index]
         about = (*self._standing, *others)
         arm = place_arm(self._robot, base, obstacles=Obstacles(about, ground=True),
-                        margin=_ARM_MARGIN)  # fmt: skip
+                        margin=ARM_MARGIN)  # fmt: skip
         every = Obstacles((*about, shapes[index]), ground=True)
-        above = place_arm(self._robot, base, obstacles=every, margin=_ARM_MARGIN)
+        above = place_arm(self._robot, base, obstacles=every, margin=ARM_MARGIN)
         X_WO = _upright(places[index])
         quarters = list(picker.widths(held))
         grasps = [picker.grasp(held, X_WO, quarter) for quarter in quarters]

@@ -41,8 +41,13 @@ FINGER_STIFFNESS = 1e4
 """Stiffness of a finger's servo [N/m], as in the grasp study."""
 _FINGER_MASS = 0.25
 """Mass that a finger's servo damps critically [kg]: half of an object."""
-_PALM_ROOM = 0.01
-"""Least distance of an object from the palm [m]."""
+ARM_MARGIN = 0.01
+"""Distance of the arm and its fingers from everything that they do not grip [m]."""
+_ROOM = ARM_MARGIN + 0.002
+"""Least distance of the palm from an object, and of the fingers' tips from the table [m]: a little
+more than that margin, for neighbours of the same height that lean, and tables that give way."""
+_LEAST_HEIGHT = _ROOM + 0.005
+"""Least height of an object [m]: so much of it must be between the pads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +123,14 @@ class Picker:
         """Return the gripper closed on an object, by quarter turns about the vertical.
 
         Raises:
-            GripError: If it is too wide or too thin in every direction.
+            GripError: If it is too low, or too wide or too thin in every direction.
         """
         x, y, z = held.size
+        if z < _LEAST_HEIGHT:
+            raise GripError(
+                f"an object of {1e3 * z:g} mm is too low: fingers that keep {1e3 * ARM_MARGIN:g} mm"
+                f" from the table grip what is at least {1e3 * _LEAST_HEIGHT:.0f} mm high"
+            )
         found: dict[int, Holder] = {}
         fault: GripError | None = None
         for quarter in range(4):
@@ -136,11 +146,15 @@ class Picker:
     def grasp(self, held: TableObject, X_WO: Array, quarter: int) -> Array:
         """Return the pose of the grip frame that grasps an object from above, shape (4, 4).
 
+        It is in the middle of the object; higher where the palm or the tips of the fingers would
+        come too near to the object or to the table.
+
         Args:
             X_WO: Pose of the object's centre; upright.
             quarter: Quarter turns about the vertical.
         """
-        depth = min(self.reach_below_palm, held.size[2] / 2)
+        height = held.size[2]
+        depth = min(self.reach_below_palm, height / 2, height - self.reach_of_tips - _ROOM)
         turned = rotation_about((0.0, 0.0, 1.0), quarter * pi / 2)
         over = rotation_about((0.0, 1.0, 0.0), pi)
         return np.asarray(X_WO @ pose((0.0, 0.0, held.size[2] / 2 - depth), turned @ over))
@@ -164,18 +178,29 @@ class Picker:
     def reach_below_palm(self) -> float:
         """How far an object may extend from the grip frame towards the palm [m]."""
         moving = {link for finger in self.gripper.fingers for link in finger.links}
+        heights = self._heights(self._rigid_with(self.gripper.palm) - moving)
+        return -float(heights.max()) - _ROOM if len(heights) else 0.03
+
+    @cached_property
+    def reach_of_tips(self) -> float:
+        """How far the open fingers extend from the grip frame away from the palm [m]."""
+        palm = self._rigid_with(self.gripper.palm)
+        own = {link for finger in self.gripper.fingers for link in self._rigid_with(finger.pad)}
+        heights = self._heights(own - palm)
+        return max(float(heights.max()), 0.0) if len(heights) else 0.0
+
+    def _heights(self, links: set[str]) -> Array:
+        """Return coordinates z of the shapes of links in the grip frame, the gripper open."""
         q = [self.positions[joint.name] for joint in self.model.moving_joints]
         X_WL = link_poses(self.model, q)
         names = [link.name for link in self.model.links]
         X_GW = inverse_pose(X_WL[names.index(self.arm.tool)] @ self.grip_in_tool)
-        carriers = self._rigid_with(self.gripper.palm) - moving
-        lowest = -np.inf
+        found = [np.empty(0)]
         for i, link in enumerate(self.model.links):
-            for geometry in link.collisions if link.name in carriers else ():
+            for geometry in link.collisions if link.name in links else ():
                 X = X_GW @ X_WL[i] @ geometry.X_LG
-                points = triangulate(geometry.shape).vertices @ X[:3, :3].T + X[:3, 3]
-                lowest = max(lowest, float(points[:, 2].max()))
-        return -lowest - _PALM_ROOM if np.isfinite(lowest) else 0.03
+                found.append(triangulate(geometry.shape).vertices @ X[2, :3] + X[2, 3])
+        return np.concatenate(found)
 
     def _rigid_with(self, link: str) -> set[str]:
         group = rigid_groups(self.model)
