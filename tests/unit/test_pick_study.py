@@ -17,13 +17,15 @@ from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.roles import RoleOptions
 from kinetarium.scene.tables import TableObject
 from kinetarium.spatial.rotation import pose as pose_of
+from kinetarium.spatial.rotation import rotation_about
 from kinetarium.studies.pick.config import Case, Config, Placement, Replan, cases
 from kinetarium.studies.pick.contacts import MOST_LOAD, friction_load
 from kinetarium.studies.pick.figures import replay, report
 from kinetarium.studies.pick.planning import Planner
 from kinetarium.studies.pick.robot import ARM_MARGIN, open_picker
 from kinetarium.studies.pick.run import run
-from kinetarium.studies.pick.score import score
+from kinetarium.studies.pick.score import Cause, score
+from kinetarium.studies.pick.way import PlanningError
 
 NEAR = """start = { x = 0.0, y = -1.3, yaw = 60 }
 [[tables]]
@@ -169,6 +171,21 @@ def test_fingers_keep_clear_of_the_table_below_low_objects(height: float) -> Non
     X_WG = picker.grasp(held, np.eye(4), 0)
     tips = height / 2 + X_WG[2, 3] - picker.reach_of_tips
     assert ARM_MARGIN < tips < height - 0.005
+
+
+def test_an_object_that_fell_is_not_called_out_of_reach() -> None:
+    [case] = cases(Config(engine=("mujoco",), scenes=1))
+    picker = open_picker(case.robot, case.reading, case.sha256)
+    planner = Planner(picker, case.layout, (0.03, radians(3.0)))
+    stood = case.layout.object_pose(0)
+    lies = stood @ pose_of((0.0, 0.0, -0.03), rotation_about((1.0, 0.0, 0.0), pi / 2))
+    for place, words in (
+        (lies, "fallen over"),
+        (pose_of((0.0, 0.0, -0.7)) @ stood, "off its table"),
+    ):
+        with pytest.raises(PlanningError, match=words) as raised:
+            planner.reach(0, base=np.eye(4), places=[place])
+        assert Cause(raised.value.what) is Cause.FALLEN
 
 
 def test_a_neighbour_of_the_same_height_that_leans_is_not_in_the_way(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.studies.pick.config import Placement
 from kinetarium.studies.pick.robot import ARM_MARGIN, Picker
 from kinetarium.studies.pick.way import (
+    FALLEN,
     NO_BASE,
     NO_PATH,
     OUT_OF_REACH,
@@ -61,6 +62,8 @@ _CORNER = 0.5
 """Distance of the robot's outline from the middle, for errors of its heading [m]."""
 _SPARE = 0.005, radians(0.3)
 """Errors of driving that are added to those of localisation [m, rad]."""
+_SUNK, _TILTED = 0.02, radians(15.0)
+"""How much lower [m], or tilted [rad], an object does not stand any more."""
 _TOOL_SPEED = 0.1
 """Speed of the tool along lines [m/s]."""
 _SCALE = 0.5
@@ -396,6 +399,10 @@ class Planner:
 
     def _reach(self, index: int, *, base: Array, places: Sequence[Array]) -> ArmPlan:
         held, picker = self.tables.objects[index], self.picker
+        below = self.tables.object_pose(index)[2, 3] - places[index][2, 3]
+        if below > _SUNK or places[index][2, 2] < cos(_TILTED):
+            how = "off its table" if below > held.size[2] else "over"
+            raise PlanningError(FALLEN, f"the object has fallen {how}")
         shapes = [
             Geometry(shape.shape, X_WO)
             for shape, X_WO in zip(self.tables.object_shapes(), places, strict=True)

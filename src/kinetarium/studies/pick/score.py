@@ -30,6 +30,8 @@ class Cause(StrEnum):
     NO_PATH = "no path"
     OUT_OF_REACH = "out of reach"
     """From where the base had stopped, no motion of the arm was found."""
+    FALLEN = "fallen"
+    """The object did not stand on its table any more when the arm was to grasp it."""
     TOO_LATE = "too late"
     MISSED = "missed"
     """The fingers closed beside the object, or pushed it over."""

@@ -33,7 +33,7 @@ class PlanningError(KinetariumError):
         self.what = what
 
 
-NO_BASE, NO_PATH, OUT_OF_REACH = "no base", "no path", "out of reach"
+NO_BASE, NO_PATH, OUT_OF_REACH, FALLEN = "no base", "no path", "out of reach", "fallen"
 """What may not be found."""
 
 
