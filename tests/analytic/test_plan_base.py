@@ -177,6 +177,10 @@ def test_the_hand_counts_not_only_the_footprint(scout: PlanningRobot) -> None:
     words = {"start": (-1.0, 0.0, 0.0), "goal": (0.35, 0.0, 0.0), "height": HEIGHT}
     ahead = plan_base_path(scout, Obstacles((board,)), posture=home(scout), **words)
     assert "at the goal" in ahead.reason
+    there = plan_base_path(
+        scout, Obstacles((board,)), posture=home(scout), **{**words, "start": words["goal"]}
+    )
+    assert "at the goal" in there.reason
     # With the arm folded over the chassis it is free.
     folded = np.array([pi / 2, -1.5, 0.0, -2.9, 0.0, 1.6, 0.785])
     path = plan_base_path(scout, Obstacles((board,)), posture=folded, **words)

@@ -175,7 +175,7 @@ def plan_base_path(
         motion == BaseKinematics.OMNIDIRECTIONAL,
     )
     where = (float(frame[0]), float(frame[1]), float(frame[2]))
-    for name, pose in (("start", a), ("goal", b)):
+    for name, pose in (("goal", b), ("start", a)):
         if not free_motion(base, pose, pose):
             gap = f"{max(end_margin, RESOLUTION / 2):.3g} m"
             reason = f"the robot is closer than {gap} to an obstacle at the {name}"

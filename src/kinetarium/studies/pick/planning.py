@@ -182,11 +182,14 @@ class Planner:
                     if base not in checked:
                         self._check_reach(base, index)
                         checked.add(base)
+                except PlanningError as reason:
+                    fault = reason
+                    bases.remove(base)
+                    continue
+                try:
                     way = self._way(start, base, centre=centre, margins=wide)
                 except PlanningError as reason:
                     fault = reason
-                    if reason.what == NO_BASE:
-                        bases.remove(base)
                     continue
                 fallback = fallback or (base, way)
                 if way.straight:

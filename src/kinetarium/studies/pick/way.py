@@ -127,7 +127,7 @@ def plan_way(
 
     at_goal = legs(goal, goal, margins.last)
     if not at_goal.found:
-        raise PlanningError(NO_PATH, at_goal.reason)
+        raise PlanningError(NO_BASE, at_goal.reason)
     for before in (*_LAST_LEGS, 0.0):
         via = _moved(goal, before, direction=centre.heading)
         last = legs(via, goal, margins.last) if before else None
