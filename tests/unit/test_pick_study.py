@@ -21,11 +21,12 @@ from kinetarium.spatial.rotation import rotation_about
 from kinetarium.studies.pick.config import Case, Config, Placement, Replan, cases
 from kinetarium.studies.pick.contacts import MOST_LOAD, friction_load
 from kinetarium.studies.pick.figures import replay, report
-from kinetarium.studies.pick.planning import Planner
+from kinetarium.studies.pick.mission import Attempt, Mission
+from kinetarium.studies.pick.planning import ArmPlan, Planner
 from kinetarium.studies.pick.robot import ARM_MARGIN, open_picker
 from kinetarium.studies.pick.run import run
 from kinetarium.studies.pick.score import Cause, score
-from kinetarium.studies.pick.way import PlanningError
+from kinetarium.studies.pick.way import OUT_OF_REACH, PlanningError
 
 NEAR = """start = { x = 0.0, y = -1.3, yaw = 60 }
 [[tables]]
@@ -204,6 +205,25 @@ def test_a_neighbour_of_the_same_height_that_leans_is_not_in_the_way(tmp_path: P
     places = [case.layout.object_pose(i) for i in range(2)]
     places[1] = pose_of((0.0, 0.0, 0.0015)) @ places[1]
     assert planner.reach(0, base=planner.root(base), places=places).limit_margin > 0
+
+
+def test_what_is_out_of_reach_from_a_stop_is_tried_from_another(
+    mission: tuple[Case, Recording], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case, _ = mission
+    plan = Mission._plan
+    asked: list[Attempt] = []
+
+    def refuse_once(self: Mission, attempt: Attempt, *args: Any) -> ArmPlan | None:
+        asked.append(attempt)
+        if len(asked) > 1:
+            return plan(self, attempt, *args)
+        attempt.failed, attempt.reason = OUT_OF_REACH, "at the end of its reach"
+        return None
+
+    monkeypatch.setattr(Mission, "_plan", refuse_once)
+    [row] = score(case, run(case))
+    assert (row["success"], row["stop"], row["reason"]) == (True, 2, "")
 
 
 def test_a_turn_that_shifts_the_robot_touches_nothing() -> None:

@@ -19,7 +19,7 @@ from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 from kinetarium.studies.pick.arm_motion import RATE, ArmMotion, Fingers, first_commands
 from kinetarium.studies.pick.config import Case, Placement
 from kinetarium.studies.pick.planning import ArmPlan, Planner
-from kinetarium.studies.pick.way import PlanningError, Way, distance
+from kinetarium.studies.pick.way import OUT_OF_REACH, PlanningError, Way, distance
 
 HOLD = 2.0
 """How long an object is held [s]."""
@@ -86,6 +86,7 @@ class Attempt:
         limit_margin: Least distance of a joint from its limits [rad or m].
         phases: The first phase, and the first of what follows, among those of the controller;
             None if the run ended before.
+        again: Whether the object was out of reach from an earlier stop.
     """
 
     object: int
@@ -94,6 +95,7 @@ class Attempt:
     reason: str = ""
     limit_margin: float | None = None
     phases: tuple[int, int | None] = (0, 0)
+    again: bool = False
 
 
 class Mission:
@@ -252,6 +254,7 @@ class Mission:
         if plan is None:
             yield Wait("give up", _GIVEN_UP)
             attempt.phases = (first, len(controller.times))
+            self._try_again(attempt)
             return
         attempt.limit_margin = plan.limit_margin
         layout = self._case.layout
@@ -272,6 +275,16 @@ class Mission:
             yield fingers("open")
             yield move("retreat", plan.down, backwards=True)
             yield move("return", plan.approach, backwards=True)
+
+    def _try_again(self, attempt: Attempt) -> None:
+        """Give an object that is out of reach from where the base stopped another stop of its own.
+
+        The map knows poses of the tool, not the lines between them, and a base that is shared is
+        seldom the best of any object. How often bases of other kinds reach it is what is compared.
+        """
+        robust = self._case.placement is Placement.ROBUST and self._case.replan
+        if robust and attempt.failed == OUT_OF_REACH and not attempt.again:
+            attempt.again, attempt.stop, attempt.failed, attempt.reason = True, None, "", ""
 
     def _plan(self, attempt: Attempt, stop: Stop, measurement: Measurement) -> ArmPlan | None:
         """Plan the arm's motion, from where the base is or from where it should be."""
