@@ -262,9 +262,10 @@ def test_a_correction_turns_away_from_the_table() -> None:
         assert planner.free(np.array(pose) + np.array(ring)).all()
 
 
-def test_nothing_is_driven_to_a_table_that_is_too_high(tmp_path: Path) -> None:
+@pytest.mark.parametrize("height", [1.1, 1.3])
+def test_nothing_is_driven_to_a_table_that_is_too_high(tmp_path: Path, height: float) -> None:
     high = tmp_path / "high.toml"
-    high.write_text(NEAR.replace("[[tables]]", "[[tables]]\nsize = [1.2, 0.5, 1.1]"))
+    high.write_text(NEAR.replace("[[tables]]", f"[[tables]]\nsize = [1.2, 0.5, {height}]"))
     [case] = cases(Config(engine=("mujoco",), scene=(str(high),)))
     recording = run(case)
     [row] = score(case, recording)

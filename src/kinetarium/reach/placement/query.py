@@ -319,10 +319,14 @@ class Placer:
             k=k,
         )
         if not found or not found[0].kept.any():
-            where = "reaches any of the poses" if found else "has room among the obstacles"
-            raise KinetariumError(
-                f"no base was found where the robot {where}{self._why(goals.poses)}"
+            # Without a candidate nothing was in the way: the map itself does not reach the poses.
+            beyond = not found and not any(
+                len(trial.candidates) for trial in self._trials(ways[:, :, 0], effort)
             )
+            unreached = found or beyond
+            where = "reaches any of the poses" if unreached else "has room among the obstacles"
+            hint = self._why(goals.poses, beyond=beyond)
+            raise KinetariumError(f"no base was found where the robot {where}{hint}")
         elapsed = perf_counter() - start
         return tuple(
             replace(
@@ -428,10 +432,14 @@ class Placer:
         quality = np.where(reached, w, np.nan)
         return BasePlacement(X_WB, yaw, reached, q, quality, 0.0, X_WR=X_WR, root_yaw=root_yaw)
 
-    def _why(self, X_PT: Array) -> str:
-        """Return a hint on heights, the most common reason why nothing is reached."""
+    def _why(self, X_PT: Array, *, beyond: bool = False) -> str:
+        """Return a hint on heights, the most common reason why nothing is reached.
+
+        Args:
+            beyond: Whether the map reaches none of the poses; otherwise heights tell.
+        """
         z, reach = X_PT[:, 2, 3], self._map.recipe.radius
-        if (np.abs(z) < reach).any():
+        if not beyond and (np.abs(z) < reach).any():
             return ""
         low, high = float(z.min()), float(z.max())
         return (
