@@ -163,6 +163,13 @@ def test_the_camera_is_moved_by_keys(opened, studio):
     page.keyboard.press("4")
     seen, aim, _ = look()
     np.testing.assert_allclose((seen - aim) / distance, np.array([1, -1, 1]) / 3**0.5, atol=1e-6)
+    # The buttons look from the same sides.
+    iso = seen
+    page.get_by_role("button", name="View from: front").click()
+    np.testing.assert_allclose((look()[0] - aim) / distance, [1, 0, 0], atol=2e-3)
+    page.get_by_role("button", name="View from: iso").click()
+    np.testing.assert_allclose(look()[0], iso, atol=1e-5)
+    view.leave_focus()
     page.keyboard.press("Shift+ArrowRight")
     turned, _, _ = look()
     angle = np.arctan2(turned[1] - aim[1], turned[0] - aim[0]) + np.pi / 4

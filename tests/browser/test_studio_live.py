@@ -186,6 +186,29 @@ def test_objects_fall_and_contacts_have_their_weight(room):
     room.wait(lambda r: abs(sum(c["force"][2] for c in r["contacts"])) < 1.05 * weight)
 
 
+def test_robots_of_the_catalogue_ground_and_kinds_of_objects(room):
+    room.page.get_by_label("Robot", exact=True).select_option("husky4")
+    model = load_robot("husky4")
+    found = room.wait(lambda r: r["robot"] == "husky4" and not r["busy"] and r["time"] > 0.5)
+    assert found["joints"] == [joint.name for joint in model.moving_joints]
+    weight = abs(sum(c["force"][2] for c in found["contacts"]))
+    assert weight == pytest.approx(9.81 * model.mass, rel=0.2)  # it stands on its wheels
+    room.page.get_by_label("Robot", exact=True).select_option("")
+    for shape in ("sphere", "cylinder"):
+        room.page.click(f"[data-object={shape}]")
+    resting = {"object 1": 0.05, "object 2": 0.08}  # their centres [m]
+    room.wait(
+        lambda r: (
+            not r["joints"]
+            and r["poses"].keys() == resting.keys()
+            and all(r["poses"].values())
+            and all(abs(r["poses"][name][2] - z) < 3e-3 for name, z in resting.items())
+        )
+    )
+    room.page.get_by_label("Ground", exact=True).uncheck()
+    room.wait(lambda r: all(row and row[2] < -0.5 for row in r["poses"].values()))
+
+
 def test_two_engines_side_by_side_under_the_same_input(room):
     room.page.select_option("[aria-label='Beside it']", "bullet")
     room.wait(lambda r: r["engines"] == ["mujoco", "bullet"] and not r["busy"])

@@ -2,10 +2,12 @@
 
 import json
 import tomllib
+from dataclasses import fields
 
 import pytest
 
 from browser.studio_page import SIZE, SOFTWARE_WEBGL, Opened
+from kinetarium.batch.study import open_study
 from unit.studio_server import running_studio
 
 pytestmark = pytest.mark.browser
@@ -55,6 +57,14 @@ def test_a_study_is_started_from_its_form_and_its_runs_appear(view, root):
     view.page.click("[data-study=drop]")
     height = view.page.locator("[data-field=height]")
     assert "m" in height.locator("i").inner_text() and "Range" in height.inner_text()
+    # All fields of the config are there, with their defaults.
+    config = open_study("drop").config()
+    names = [field.name for field in fields(config)]
+    rows = view.page.locator("[data-field]")
+    assert {row.get_attribute("data-field") for row in rows.all()} >= set(names)
+    for name in ("height", "duration", "mass", "timestep"):
+        given = view.page.locator(f"[data-field={name}] input").first.input_value()
+        assert float(given) == getattr(config, name), name
     write(view, "engine", "mujoco")
     write(view, "height", "-3")
     view.page.click("[data-start=drop]")

@@ -151,6 +151,16 @@ def test_changes_are_undone_and_redone(workshop):
     assert page.locator("[data-redo]").is_disabled()
     state = workshop.after(lambda: page.keyboard.press("Control+z"))
     assert state["plan"] == plans[1]
+    # So is a right click, and a path that is begun anew.
+    page.mouse.click(*workshop.on_page(*state["waypoints"][1]), button="right")
+    workshop.until(lambda s: len(s["waypoints"]) == 1)
+    state = workshop.after(lambda: page.keyboard.press("Control+z"))
+    assert state["plan"] == plans[1] and state["replays"] == ["TTT2"]
+    page.get_by_text("new path").click()
+    workshop.until(lambda s: s["waypoints"] == [] and s["replays"] == [])
+    page.keyboard.press("Escape")
+    state = workshop.after(lambda: page.keyboard.press("Control+z"))
+    assert state["plan"] == plans[1] and state["replays"] == ["TTT2"]
     # A change that is refused leaves no step behind.
     workshop.menu("Gait")
     page.fill("[aria-label=stride]", "-3")
