@@ -281,7 +281,7 @@ def test_moments_are_settled_within_5_percent_whatever_the_noise():
     assert band(slow, docking) == pytest.approx((25.0, 0.6))
     assert fast.gains_k[3:] == pytest.approx([4000.0 * 0.045] * 3)
     assert min(slow.gains_k[3:]) > 2 * fast.gains_k[3]
-    assert 0.9 * 0.6 < noise_bounds(slow, docking)[1] <= 0.6
+    assert 0.7 * 0.6 < noise_bounds(slow, docking)[1] <= 0.76 * 0.6
     # 1 N m and, by the lever of 0.2 m, 2 N m of noise a sample about either axis.
     bandwidth = noise_left(fast, docking)[0] ** 2 / (10.0**2 * 1e-3)
     expected = 4 * (2 * (1.0**2 + 2.0**2) * 1e-3 * bandwidth) ** 0.5

@@ -277,7 +277,7 @@ class Mission:
             yield move("return", plan.approach, backwards=True)
 
     def _try_again(self, attempt: Attempt) -> None:
-        """Give an object that is out of reach from where the base stopped another stop of its own.
+        """Set an object that is out of reach from where the base stopped up for another stop.
 
         The map knows poses of the tool, not the lines between them, and a base that is shared is
         seldom the best of any object. How often bases of other kinds reach it is what is compared.
