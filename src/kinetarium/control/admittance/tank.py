@@ -41,9 +41,9 @@ class EnergyTank:
 
     def fill(self, energy: float) -> None:
         """Add energy [J], as far as there is room."""
-        taken = min(energy, self.capacity - self.level)
-        self.level += taken
-        self.filled += taken
+        level = min(self.level + energy, self.capacity)  # never above it, by rounding neither
+        self.filled += level - self.level
+        self.level = level
 
     def share(self, wanted: float) -> float:
         """Return the share of some energy [J] that is there [-]."""
