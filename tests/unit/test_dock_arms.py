@@ -102,7 +102,8 @@ def test_the_target_bears_the_opposite_wrench() -> None:
 def test_a_target_that_gives_way_is_refused() -> None:
     """The wrist of the chaser bears 38 N m, that of the target 59 of its 54."""
     wrench = (-478.6, 6.7, -23.7, 1.1, 2.5, -1.8)
-    free = replace(LIGHT, chaser=str(UR10), wrench=wrench, contact=Contact.FACE, friction=0.3)
+    faces = {"contact": Contact.FACE, "friction": 0.3, "moment_band": 1.0}
+    free = replace(LIGHT, chaser=str(UR10), wrench=wrench, **faces)
     with pytest.raises(KinetariumError, match=r"wrist_1_joint needs 59 of 54 N m"):
         cases(free)
     cases(replace(free, wrench=(*wrench[:2], 0.0, *wrench[3:])))

@@ -234,9 +234,18 @@ def test_a_switched_impedance_adds_no_more_than_its_tank():
 @pytest.mark.engine
 def test_friction_bears_forces_and_moments_in_the_face():
     changes = {"wrench": (-500.0, 30.0, -20.0, 5.0, 6.0, -4.0), "contact": Contact.FACE}
-    (case,) = cases(replace(FREE, **changes, friction=0.3, misalign=(*"0000", "1deg", "0")))
-    row = score(case, run(case))
+    tilted = replace(FREE, **changes, friction=0.3, misalign=(*"0000", "1deg", "0"))
+    with pytest.raises(KinetariumError, match=r"noise .* --moment-band 1\.\d"):
+        cases(tilted)
+    (case,) = cases(replace(tilted, moment_band=1.5))
+    recording = run(case)
+    row = score(case, recording)
     assert row["settled"], row
+    # What friction bears acts on the moment by the lever of the face: 0.13 N m without it.
+    rest = recording["time"] > recording["time"][-1] - 1.0
+    left = noise_left(case, docking_of(case))[1]
+    spread = np.linalg.norm(recording["pressed"][rest, 3:].std(axis=0))
+    assert spread == pytest.approx(left, rel=0.35)
 
 
 @pytest.mark.engine

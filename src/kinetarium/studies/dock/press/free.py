@@ -59,7 +59,7 @@ _SLOWER = 64.0
 """Greatest factor by which K of the moments is raised against noise [-]."""
 _SPARE = 0.75
 """Share of the band that noise may fill where K is chosen [-]: the closed form neglects the
-payload, whose inertia the sensor measures, and the friction of faces; noise left 1.2 times as much.
+payload, whose inertia the sensor measures.
 """
 SLOWEST = 8.0
 """Longest settling time that is not refused [s]."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetarium.control.admittance.law import contact_roots, noise_bandwidth, settling_time
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.scene.docking import CENTER, CIRCUMRADIUS, X_SB, DockingScene
+from kinetarium.scene.docking import CENTER, CIRCUMRADIUS, SATELLITE_LENGTH, X_SB, DockingScene
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.dock.press.config import Contact, DockCase
 from kinetarium.studies.dock.press.contact import APOTHEM, turning_stiffness
@@ -52,7 +52,7 @@ def noise_left(case: DockCase, docking: DockingScene) -> Array:
 
     The samples of the sensor are independent, so that the density of their noise is its variance
     times a step. The law moves the body by the wrench about its centre, where the noise of a force
-    has the lever of the sensor.
+    has the lever of the sensor, and what friction bears the lever of the face.
     """
     preset = PRESETS[case.preset]
     noise = preset.noise or Preset().noise
@@ -60,7 +60,10 @@ def noise_left(case: DockCase, docking: DockingScene) -> Array:
     density = STEP * np.square([noise] * 3 + turned.tolist())
     variance = np.zeros(2)
     for axis, loop in _loops(case, docking):
-        variance[axis // 3] += density[axis] * noise_bandwidth(**loop)
+        left = density[axis] * noise_bandwidth(**loop)
+        variance[axis // 3] += left
+        if axis in (1, 2):
+            variance[1] += left * (SATELLITE_LENGTH / 2) ** 2
     return np.sqrt(variance)
 
 
