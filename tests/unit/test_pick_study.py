@@ -301,3 +301,15 @@ def test_every_factor_makes_cases() -> None:
     found = cases(config)
     assert len(found) == len(set(found)) == 2 * 4 * 2
     assert {radians(case.localisation[1]) for case in found} == {radians(3)}
+
+
+def test_scene_files_of_one_name_are_named_by_their_paths(tmp_path: Path) -> None:
+    files = [tmp_path / "left" / "near.toml", tmp_path / "right" / "near.toml"]
+    for file, yaw in zip(files, ("25", "40"), strict=True):
+        file.parent.mkdir()
+        file.write_text(NEAR.replace("yaw = 25", f"yaw = {yaw}"))
+    other = tmp_path / "other.toml"
+    other.write_text(NEAR)
+    names = tuple(map(str, (*files, other)))
+    found = cases(Config(engine=("mujoco",), scene=(*names, names[0])))
+    assert [case.scene for case in found] == [*names[:2], "other"]

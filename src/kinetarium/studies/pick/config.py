@@ -131,7 +131,13 @@ def cases(config: Config) -> tuple[Case, ...]:
     robot = config.open(config.robot)
     picker = open_picker(config.robot, config.reading, robot.sha256)
     if config.scene:
-        layouts = [(Path(name).stem, read_table_scene(Path(name))) for name in config.scene]
+        files = [Path(name) for name in dict.fromkeys(config.scene)]
+        stems = [file.stem for file in files]
+        layouts = [
+            # Files of one name in two folders are named by their paths.
+            (stem if stems.count(stem) == 1 else str(file), read_table_scene(file))
+            for stem, file in zip(stems, files, strict=True)
+        ]
     else:
         layouts = [
             (
