@@ -234,14 +234,16 @@ class Exchange(NamedTuple):
         sent: Telegrams sent.
         lost: Telegrams that were not sent on purpose.
         delayed: Telegrams that were sent late on purpose.
+        overslept: Telegrams that this side sent over half a cycle late, held up by its machine.
         round_trips: Times from a telegram to its answer [s], shape (n,).
-        missed: Telegrams without an answer within the next cycle, delayed ones excepted.
+        missed: Telegrams without an answer within a cycle of their sending, delayed ones excepted.
         stopped: Whether the node said that it has stopped.
     """
 
     sent: int
     lost: int
     delayed: int
+    overslept: int
     round_trips: Array
     missed: int
     stopped: bool
@@ -269,7 +271,7 @@ def play_robot(
         silence: Cycles in which nothing is sent.
     """
     rng = np.random.default_rng(seed)
-    x, trips, sent, lost, delayed, missed, stopped = 0.0, [], 0, 0, 0, 0, False
+    x, trips, sent, lost, delayed, overslept, missed, stopped = 0.0, [], 0, 0, 0, 0, 0, False
     held: bytes | None = None
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
         link.connect(address)
@@ -290,11 +292,12 @@ def play_robot(
                 continue
             at = perf_counter()
             sent += 1
-            # One cycle later an answer is too late.
-            link.settimeout(max(due + cycle - perf_counter(), 1e-4))
+            overslept += at - due > 0.5 * cycle
             try:
                 link.send(telegram)
                 while True:
+                    # One cycle after the telegram an answer is too late.
+                    link.settimeout(max(at + cycle - perf_counter(), 1e-4))
                     answer = link.recv(MOST_BYTES)
                     if f"<IPOC>{round(1e3 * cycle * number)}<".encode() in answer:
                         break
@@ -304,7 +307,7 @@ def play_robot(
             trips.append(perf_counter() - at)
             stopped = b"<Stop>1" in answer
             x += float(answer.split(b'X="')[1].split(b'"')[0]) / 1e3 + 1e-4 * (x < 2e-3)
-    return Exchange(sent, lost, delayed, np.array(trips), missed, stopped)
+    return Exchange(sent, lost, delayed, overslept, np.array(trips), missed, stopped)
 
 
 def _telegram(x: float, force: float, ipoc: int) -> bytes:
