@@ -7,6 +7,7 @@ from browser.studio_page import SIZE, SOFTWARE_WEBGL
 from browser.test_studio_walking import UNIT, Workshop
 from kinetarium.legs import Step, Terrain
 from kinetarium.legs.mechanism.interference import PARTS
+from kinetarium.legs.mechanism.machine import LINK_NAMES
 from unit.studio_server import running_studio
 
 pytestmark = pytest.mark.browser
@@ -222,5 +223,28 @@ def test_links_in_the_body_are_red_and_warned_of(workshop):
     page.keyboard.press("r")
     workshop.menu("Robot")
     workshop.after(lambda: page.click("[data-kind=ttt2]"))
+    assert page.locator(".warning[data-kind=interference]").count() == 0
+    assert workshop.state()["red"] == []
+
+
+def test_links_in_another_leg_are_red_and_warned_of(workshop):
+    """Shanks as wide as the wheelbase: a front leg goes through the rear one of its side."""
+    page = workshop.page
+    page.click(".links summary")
+    page.select_option("[aria-label=Link]", str(LINK_NAMES.index("shank")))
+    page.fill("[aria-label=section]", "-22 -1, 22 -1, 22 1, -22 1")
+    workshop.after(lambda: page.locator("[aria-label=section]").blur())
+    page.click(".links summary")
+    walk = workshop.planned()
+    warned = [each.text for each in walk.warnings if each.kind == "interference"]
+    assert any("deep in leg" in text for text in warned)
+    assert page.locator(".warning[data-kind=interference]").all_text_contents() == warned
+    hits = walk.interference.hits
+    frame = int(np.argmax(hits.sum(axis=1)))
+    workshop.poses(float(walk.time[frame]))
+    red = {PARTS[part] for part in np.flatnonzero(hits[frame])}
+    assert set(workshop.state()["red"]) == red
+    assert {"leg1/shank", "leg2/shank"} <= red or {"leg3/shank", "leg4/shank"} <= red
+    workshop.after(lambda: page.keyboard.press("Control+z"))
     assert page.locator(".warning[data-kind=interference]").count() == 0
     assert workshop.state()["red"] == []
