@@ -72,9 +72,12 @@ def test_what_to_fix_in_the_file_is_said(tmp_path: Path) -> None:
     file = tmp_path / "hopper.urdf"
     file.write_text(HOPPER)
     robot = (Part.ROBOT, Part.HOLD)
-    fixes = report(tried(str(file), "mujoco", parts=robot, base=BaseKind.FREE)).extra["fixes"]
-    [found] = fixes.values()
-    assert any("its centre of mass is 100 mm outside its support" in fix for fix in found)
+    findings = report(tried(str(file), "mujoco", parts=robot, base=BaseKind.FREE))
+    [found] = findings.extra["fixes"].values()
+    fault = "the home pose does not stand, its centre of mass is 100 mm outside its support"
+    assert f"{fault}; give another in NAME.roles.toml (kinetarium roles --write)" in found
+    assert f"To fix in the file: {fault}" in findings.conclusion
+    assert "give another" not in findings.conclusion
     file.write_text(HOPPER.replace("500", "2"))
     fixes = report(tried(str(file), "mujoco", parts=robot, base=BaseKind.FIXED)).extra["fixes"]
     [found] = fixes.values()

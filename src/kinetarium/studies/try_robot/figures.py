@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinetarium.batch.outcomes import Outcomes, and_list, verdict_of
 from kinetarium.batch.study import Findings, Outcome, open_study
@@ -29,7 +29,17 @@ _ALIKE = {"rests": "lands", "moves": "lands"}
 """Verdicts in which engines may differ: how a robot tumbles is chaotic."""
 
 _MOST_FIXES = 2
-"""Things to fix that the conclusion names; the report lists all."""
+"""Faults that the conclusion names; the report lists all, with their remedies."""
+
+
+class _Fix(NamedTuple):
+    """What is wrong with a robot's file or its roles, and what to do about it."""
+
+    fault: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, self))
 
 
 def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
@@ -50,7 +60,12 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
         for name, found in robots.items()
     }
     return Findings(
-        table, sections, summary, extra={"fixes": fixes}, lead=_LEAD, conclusion=conclusion
+        table,
+        sections,
+        summary,
+        extra={"fixes": {name: list(map(str, found)) for name, found in fixes.items()}},
+        lead=_LEAD,
+        conclusion=conclusion,
     )
 
 
@@ -58,10 +73,10 @@ def _engines(found: Outcomes[Case]) -> list[str]:
     return [name for name in found.distinct("engine") if name != NO_ENGINE]
 
 
-def _sections(found: Outcomes[Case], fixes: Sequence[str]) -> tuple[Section, ...]:
+def _sections(found: Outcomes[Case], fixes: Sequence[_Fix]) -> tuple[Section, ...]:
     sections: list[Section] = []
     if fixes:
-        sections.append(Section("To fix in the file", (Listing("", tuple(fixes)),)))
+        sections.append(Section("To fix in the file", (Listing("", tuple(map(str, fixes))),)))
     sections += _robot_section(found)
     for part in _STUDIES:
         sections += _part_sections(found.of(part=part), part)
@@ -120,7 +135,7 @@ def _table(found: Outcomes[Case]) -> Table:
     return Table("", header("engine | dynamics | drop | hold | why"), tuple(rows))
 
 
-def _conclusion(found: Outcomes[Case], fixes: Sequence[str]) -> str:
+def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
     """Return which engines agree, which differ and how, and what to fix."""
     robot, engines = _short(next(iter(found)).case.robot), _engines(found)
     common = {part: _usual(found, part, engines) for part in _STUDIES}
@@ -150,9 +165,10 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[str]) -> str:
     parts += [f"{and_list(names)} refused: {cause}" for cause, names in refused.items()]
     sentences += ["; ".join(parts)] if parts else []
     if fixes:
-        more = f" and {len(fixes) - _MOST_FIXES} more" if len(fixes) > _MOST_FIXES else ""
-        sentences.append(f"To fix in the file: {'; '.join(fixes[:_MOST_FIXES])}{more}")
-    return " ".join(f"{sentence.removesuffix('?')}." for sentence in sentences)
+        named = "; ".join(fix.fault for fix in fixes[:_MOST_FIXES])
+        more = f"; {len(fixes) - _MOST_FIXES} more" if len(fixes) > _MOST_FIXES else ""
+        sentences.append(f"To fix in the file: {named}{more} (remedies are in the report)")
+    return " ".join(f"{sentence}." for sentence in sentences)
 
 
 def _usual(found: Outcomes[Case], part: Part, engines: Sequence[str]) -> str:
@@ -166,9 +182,9 @@ def _usual(found: Outcomes[Case], part: Part, engines: Sequence[str]) -> str:
     return Counter(verdicts).most_common(1)[0][0] if verdicts else ""
 
 
-def _fixes(found: Outcomes[Case]) -> list[str]:
+def _fixes(found: Outcomes[Case]) -> list[_Fix]:
     """Return what to change in the robot's file or its roles, most important first."""
-    fixes: list[str] = []
+    fixes: list[_Fix] = []
     expected: dict[str, Any] = {}
     for outcome in found.of(part=Part.HOLD):
         if outcome.recording:
@@ -176,21 +192,26 @@ def _fixes(found: Outcomes[Case]) -> list[str]:
             break
     facts = next((o.recorded.facts for o in found.of(part=Part.ROBOT) if o.recording), {})
     if facts and not facts["shapes"]:
-        fixes.append("no link has a collision shape: the robot cannot touch anything")
+        fixes.append(_Fix("no link has a collision shape: the robot cannot touch anything"))
     if expected.get("weak"):
         joints = expected["weak"]
         most = and_list(joints[:3]) if len(joints) <= 3 else f"{len(joints)} joints"
-        fixes.append(f"effort limits too low to hold the home pose: {most}")
+        fixes.append(_Fix(f"effort limits too low to hold the home pose: {most}"))
     elif facts and facts["unarmed"] and facts["moving_joints"]:
-        fixes.append(f"effort limit of zero in {len(facts['unarmed'])} joints: no servo can act")
+        unarmed = len(facts["unarmed"])
+        fixes.append(_Fix(f"effort limit of zero in {unarmed} joints: no servo can act"))
     if expected.get("margin") is not None and expected["margin"] < 0:
+        outside = -1e3 * expected["margin"]
         fixes.append(
-            f"the home pose does not stand, its centre of mass is {-1e3 * expected['margin']:.0f}"
-            " mm outside its support: give another in NAME.roles.toml (kinetarium roles --write)"
+            _Fix(
+                "the home pose does not stand, its centre of mass is"
+                f" {outside:.0f} mm outside its support",
+                "give another in NAME.roles.toml (kinetarium roles --write)",
+            )
         )
     if facts:
-        fixes += [f"{w['where']}: {w['message']}; {w['remedy']}" for w in facts["warnings"]]
-        fixes += [f"{r['where']}: {r['message']}" for r in facts["repairs"]]
+        fixes += [_Fix(f"{w['where']}: {w['message']}", w["remedy"]) for w in facts["warnings"]]
+        fixes += [_Fix(f"{r['where']}: {r['message']}") for r in facts["repairs"]]
     return fixes
 
 
