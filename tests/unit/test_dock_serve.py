@@ -128,12 +128,13 @@ def test_lost_telegrams_stop_the_node_for_good() -> None:
     assert answer is not None and b"<Stop>1" in answer and b'X="0.000000"' in answer
 
 
-def test_a_partner_that_loses_and_delays_is_answered_on_loopback() -> None:
+@pytest.mark.parametrize("spin", [False, True])
+def test_a_partner_that_loses_and_delays_is_answered_on_loopback(spin: bool) -> None:
     node = RsiNode(Config(stop_after=30, cycle="12ms"))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
         link.bind((LOOPBACK, 0))
-        until = monotonic() + 3.0
-        server = threading.Thread(target=serve, args=(node, link), kwargs={"until": until})
+        wait = {"until": monotonic() + 3.0, "spin": spin}
+        server = threading.Thread(target=serve, args=(node, link), kwargs=wait)
         server.start()
         seen = play_robot(link.getsockname(), cycles=100, cycle=12e-3, lose=0.05, delay=0.1, seed=2)
         server.join()

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite, radians
 from time import monotonic, perf_counter, sleep
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Config:
         gate: Force above which the desired wrench is applied [N].
         stiffness: Of the contact, for the critical delay that is reported [N/m].
         seconds: Time to serve [s]; 0 until Ctrl-C.
+        spin: Wait for telegrams without sleeping: answers come sooner, and a core is always busy.
     """
 
     port: Annotated[int, Range(0, 65535, unit="-")] = 49152
@@ -68,6 +69,7 @@ class Config:
     gate: Annotated[float, Range(0.0, 1e5, unit="N")] = 20.0
     stiffness: Annotated[float, Range(1e2, 1e8, unit="N/m")] = 1e5
     seconds: Annotated[float, Range(0.0, 1e6, unit="s")] = 0.0
+    spin: bool = False
 
 
 class Telegram(NamedTuple):
@@ -207,13 +209,33 @@ class RsiNode:
         return np.concatenate([1e3 * v, np.degrees(w[::-1])]) * self.cycle
 
 
-def serve(node: RsiNode, link: socket.socket, *, until: float = np.inf) -> list[float]:
+def _receive(link: socket.socket, until: float, *, spin: bool) -> tuple[bytes, Any]:
+    """Return the next telegram and its sender.
+
+    Args:
+        until: Time of `perf_counter` at which waiting ends [s].
+        spin: Whether to wait without sleeping.
+
+    Raises:
+        TimeoutError: If there is none until then.
+    """
+    link.settimeout(0.0 if spin else max(until - perf_counter(), 1e-4))
+    while True:
+        try:
+            return link.recvfrom(MOST_BYTES + 1)
+        except BlockingIOError:
+            if perf_counter() >= until:
+                raise TimeoutError from None
+
+
+def serve(
+    node: RsiNode, link: socket.socket, *, until: float = np.inf, spin: bool = False
+) -> list[float]:
     """Answer telegrams until a time of `monotonic` [s]; return the times of all answers [s]."""
-    link.settimeout(node.cycle)
     times: list[float] = []
     while monotonic() < until:
         try:
-            data, sender = link.recvfrom(MOST_BYTES + 1)
+            data, sender = _receive(link, perf_counter() + node.cycle, spin=spin)
         except TimeoutError:
             node.miss()
             continue
@@ -258,6 +280,7 @@ def play_robot(
     delay: float = 0.0,
     seed: int = 0,
     silence: range = range(0),
+    spin: bool = False,
 ) -> Exchange:
     """Play the robot's side: a tool that the corrections move against a spring.
 
@@ -269,6 +292,7 @@ def play_robot(
         delay: Share of telegrams that are sent one cycle late [-].
         seed: Seed of both.
         silence: Cycles in which nothing is sent.
+        spin: Wait without sleeping, as a robot's own controller would.
     """
     rng = np.random.default_rng(seed)
     x, trips, sent, lost, delayed, overslept, missed, stopped = 0.0, [], 0, 0, 0, 0, 0, False
@@ -278,7 +302,9 @@ def play_robot(
         start = perf_counter()
         for number in range(cycles):
             due = start + number * cycle
-            sleep(max(due - perf_counter(), 0.0))
+            while (left := due - perf_counter()) > 0:
+                if not spin:
+                    sleep(left)
             telegram = _telegram(x, -1e5 * max(x - 1e-3, 0.0), round(1e3 * cycle * number))
             if held is not None:
                 with suppress(ConnectionError):  # of an earlier telegram, if there is no node
@@ -297,8 +323,7 @@ def play_robot(
                 link.send(telegram)
                 while True:
                     # One cycle after the telegram an answer is too late.
-                    link.settimeout(max(at + cycle - perf_counter(), 1e-4))
-                    answer = link.recv(MOST_BYTES)
+                    answer, _ = _receive(link, at + cycle, spin=spin)
                     if f"<IPOC>{round(1e3 * cycle * number)}<".encode() in answer:
                         break
             except (TimeoutError, ConnectionError):
@@ -334,7 +359,8 @@ def run(config: Config, invocation: Invocation) -> None:
         host, port = link.getsockname()
         console.line(f"dock-serve answers at {host}:{port}, cycle {1e3 * node.cycle:g} ms")
         console.flush()
-        times = serve(node, link, until=monotonic() + (config.seconds or np.inf))
+        end = monotonic() + (config.seconds or np.inf)
+        times = serve(node, link, until=end, spin=config.spin)
     late = float(np.percentile(times, 99.9)) if times else None
     most = critical_delay(
         config.gains_d[0], config.gains_k[0], s=0.5, stiffness=config.stiffness, damping=0.0
