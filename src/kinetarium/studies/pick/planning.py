@@ -47,8 +47,9 @@ PRE_GRASP = 0.12
 """Height of the tool over the grasp before it moves down [m]."""
 LIFT = 0.15
 """How far an object is lifted [m]."""
-STAND_OFF = 0.7
-"""Distance of the arm's base from the object of a fixed placement [m]."""
+STAND_OFF = 0.55
+"""Distance of the arm's base from the object of a fixed placement, or more where there is no room
+[m]; arms of 0.85 m, such as the Panda's, reach it from above without being stretched."""
 _RANDOM_REACH = (0.4, 0.85)
 """Distance of the arm's base from the object of a random placement [m]."""
 _SLICE = 0.1
