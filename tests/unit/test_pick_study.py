@@ -143,8 +143,10 @@ def test_the_conclusion_counts_successes_and_names_causes(
         ]
     )
     words = found.conclusion
-    assert "lifts and holds 1 of 2 in mujoco (9% to 91%)" in words
-    assert "placed at random and not planned again" in words and "0 of 2 in mujoco" in words
+    assert (
+        "placed robustly and planned again at the stop, it lifts and holds 1 of 2 in mujoco"
+        " (9% to 91%). Not planned again: at random 0 of 2 in mujoco."
+    ) in words
     assert "out of reach 1, missed 1, crashed 1" in words
     assert "1 of 4 runs did not complete (1 crashed)." in words
     assert [section.title for section in found.sections][:2] == ["Success", "From above"]

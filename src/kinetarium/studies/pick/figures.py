@@ -174,25 +174,36 @@ def _conclusion(
     groups: dict[_Group, list[Outcome[Case]]], outcomes: Sequence[Outcome[Case]]
 ) -> str:
     robot = outcomes[0].case.robot.rpartition("/")[2]
-    words: list[str] = []
-    for (placement, replan), names in _engines(groups).items():
-        shares = [
-            "{successes} of {objects} in {engine} ({success_low:.0%} to {success_high:.0%})".format(
-                engine=engine, **_counts(groups[engine, placement, replan])
-            )
-            for engine in names
+    [(first, names), *others] = _engines(groups).items()
+    shares = [
+        "{successes} of {objects} in {engine} ({success_low:.0%} to {success_high:.0%})".format(
+            engine=engine, **_counts(groups[engine, *first])
+        )
+        for engine in names
+    ]
+    again = _AGAIN[first[1]].lower()
+    said = [f"{robot}: placed {_HOW[first[0]]} and {again}, it lifts and holds {and_list(shares)}."]
+    for replan in (True, False):
+        rest = [
+            f"{_HOW[placement]} {_compared(groups, names, (placement, replan))}"
+            for (placement, each), names in others
+            if each is replan
         ]
-        how = f"placed {placement}ly" if placement == "robust" else f"placed {_HOW[placement]}"
-        again = "planned again at the stop" if replan else "not planned again"
-        verb = "" if words else ", it lifts and holds"
-        words.append(f"{how} and {again}{verb} {and_list(shares)}")
+        said += [f"{_AGAIN[replan]}: {'; '.join(rest)}."] if rest else []
     causes: Counter[str] = Counter()
     for group in groups.values():
         causes.update(_counts(group)["causes"])
     failures = ", ".join(f"{cause} {count}" for cause, count in causes.most_common())
-    first = f"{robot}: {'; '.join(words)}."
     why = f"Failures by cause: {failures}" if failures else "Nothing failed"
-    return f"{first} {why}{_grip(groups)}. {completion(outcomes)}"
+    return " ".join([*said, f"{why}{_grip(groups)}.", completion(outcomes)])
+
+
+def _compared(
+    groups: dict[_Group, list[Outcome[Case]]], engines: Sequence[str], kind: tuple[str, bool]
+) -> str:
+    """Return the successes of a placement by engine, in words; the table has the intervals."""
+    counts = {engine: _counts(groups[engine, *kind]) for engine in engines}
+    return and_list(f"{n['successes']} of {n['objects']} in {e}" for e, n in counts.items())
 
 
 def _grip(groups: dict[_Group, list[Outcome[Case]]]) -> str:
@@ -209,7 +220,11 @@ def _grip(groups: dict[_Group, list[Outcome[Case]]]) -> str:
     return f"; the grip law holds {and_list(words)}" if words else ""
 
 
-_HOW = {"map": "by the map alone", "fixed": "at a fixed distance", "random": "at random"}
+_HOW = {
+    "robust": "robustly", "map": "by the map alone", "fixed": "at a fixed distance",
+    "random": "at random",
+}  # fmt: skip
+_AGAIN = {True: "Planned again at the stop", False: "Not planned again"}
 
 
 def _engines(groups: dict[_Group, list[Outcome[Case]]]) -> dict[tuple[str, bool], list[str]]:
