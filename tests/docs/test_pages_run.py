@@ -49,12 +49,19 @@ LONG = {
 }  # fmt: skip
 """Pages that take minutes: docking, picking, following and walking in physics."""
 ROBOTS = {
-    "panda.urdf": ("my_robot.urdf", "my_arm.urdf", "my.urdf", "robot.urdf", "robots/my_robot.urdf"),
+    "panda.urdf": (
+        "my_robot.urdf",
+        "my_arm.urdf",
+        "my.urdf",
+        "my_other.urdf",
+        "robot.urdf",
+        "robots/my_robot.urdf",
+    ),
     "husky4.urdf": ("my_base.urdf",),
 }
 """Robots of the catalogue, and the files of the user whose place they take."""
-PLACEHOLDERS = {"ROBOT": "my_robot.urdf", "FILE": "my_robot.urdf", "DIR": "out/dir"}
-PLACEHOLDER = re.compile(r"(?<!--out )(?<![\w$-])[A-Z]{1,8}\b|\.\.\.")
+PLACEHOLDERS = {"ROBOT": "my_robot.urdf", "FILE": "my_robot.urdf"}
+PLACEHOLDER = re.compile(r"(?<![\w$-])(?!(?<=--out )DIR\b)[A-Z]{1,8}\b|\.\.\.")
 SHORT = {
     "reach build": ("--voxel", "0.2", "--poses", "2"),
     "reach compare": ("--sets", "1"),
@@ -85,6 +92,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     line = [{"position": [0.55, 0.1 * i, 0.4], "quaternion_wxyz": [0, 1, 0, 0]} for i in range(8)]
     path = {"times": [0.5 * i for i in range(8)], "poses": line}
     Path("path.json").write_text(json.dumps(path), encoding="utf-8")
+    for name in ("plan.toml", "sweep.toml"):
+        Path(name).write_text('study = "drop"\n[grid]\nmass = [1.0, 2.0]\n', encoding="utf-8")
     Path("poses.json").write_text(json.dumps(poses), encoding="utf-8")
     faulty = re.search(
         r'URDF = """(.*?)"""', Path("examples/12_faults_of_a_file.py").read_text("utf-8"), re.DOTALL
@@ -126,7 +135,8 @@ def run_command(line: str) -> None:
     """Run a printed command, as a shell would."""
     words: list[str] = []
     for word in words_of(line):
-        word = os.path.expandvars(PLACEHOLDERS.get(word, word))
+        own = "out/" + "-".join(words[:2]) if word == "DIR" else word
+        word = os.path.expandvars(PLACEHOLDERS.get(word, own))
         words += sorted(map(str, Path().glob(word))) if "*" in word else [word]
     if words[0] in ELSEWHERE or "--help" in words:
         return
@@ -158,7 +168,7 @@ def marked_pages() -> Iterator[Any]:
             yield pytest.param(page, id=name, marks=pytest.mark.slow if slow else ())
 
 
-@pytest.mark.parametrize("page", marked_pages())
+@pytest.mark.parametrize("page", list(marked_pages()))
 def test_a_page_runs(page: Path, folder: Path) -> None:
     space: dict[str, object] = {"__name__": "page"}
     for kind, text in items(page.read_text(encoding="utf-8")):
