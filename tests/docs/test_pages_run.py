@@ -182,5 +182,7 @@ def test_a_page_runs(page: Path, folder: Path) -> None:
 
 
 def test_what_is_run_elsewhere_is_run() -> None:
-    for test in {*ELSEWHERE.values(), *BLOCKS_ELSEWHERE.values()}:
-        assert (ROOT / test).is_file()
+    for command, test in ELSEWHERE.items():
+        name = command.replace("-", "[-_]")
+        assert re.search(name, (ROOT / test).read_text(encoding="utf-8"), re.IGNORECASE)
+    assert all((ROOT / test).is_file() for test in BLOCKS_ELSEWHERE.values())
