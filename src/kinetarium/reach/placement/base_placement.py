@@ -32,8 +32,8 @@ class BasePlacement:
             multiple of its limit, NaN where there is no such way, shape (n,); None likewise.
         X_WR: Pose of the robot's root, shape (4, 4).
         root_yaw: Its rotation about the plane's normal [rad].
-        kept: The fraction of the errors of the base at which each pose is reached, shape (n,);
-            None if none were given.
+        kept: The fraction of the errors of the base at which each pose of the alternative is
+            reached, shape (n / alternatives,); None if none were given.
         robust: Whether all poses of the alternative are kept under all errors.
         alternative: The best of several alternatives.
     """

@@ -331,7 +331,7 @@ class Placer:
         return tuple(
             replace(
                 self.at(one.base, goals, rolls=rolls, objective=objective),
-                kept=one.kept.mean(axis=0).ravel(),
+                kept=one.kept.mean(axis=0),
                 robust=one.is_robust,
                 alternative=one.chosen,
                 elapsed=elapsed,

@@ -307,7 +307,7 @@ class RobustBase(NamedTuple):
     Attributes:
         base: x, y [m] and yaw [rad], shape (3,).
         chosen: The best alternative.
-        kept: Whether each pose is reached under each error, shape (errors, alternatives, n).
+        kept: Whether each of its poses is reached under each error, shape (errors, n).
     """
 
     base: Array
@@ -317,7 +317,7 @@ class RobustBase(NamedTuple):
     @property
     def is_robust(self) -> bool:
         """Whether the chosen alternative is reached under all errors."""
-        return bool(self.kept[:, self.chosen].all())
+        return bool(self.kept.all())
 
 
 class Trial(NamedTuple):
@@ -357,13 +357,13 @@ def find_robust(
         The bases, best first; empty if the robot has no room anywhere.
     """
     corners, points = error.offsets(CORNERS, X_RB), error.offsets(POINTS, X_RB)
-    flat = poses.reshape(-1, *poses.shape[2:])
     accepted: list[RobustBase] = []
     nearest, passed, effort = np.zeros(3), -1.0, 1
 
     def checked(base: Array, chosen: int) -> RobustBase:
-        kept = poses_kept(scene, room, flat, base, points, effort)
-        return RobustBase(base, chosen, kept.reshape(len(points), *poses.shape[:2]))
+        return RobustBase(
+            base, chosen, poses_kept(scene, room, poses[chosen], base, points, effort)
+        )
 
     for trial in trials:
         effort = trial.effort
@@ -382,8 +382,7 @@ def find_robust(
                 return accepted
     if accepted or passed < 0:
         return accepted
-    best = checked(nearest, 0)
-    return [best._replace(chosen=int(best.kept.mean(axis=(0, 2)).argmax()))]
+    return [max((checked(nearest, way) for way in range(len(poses))), key=lambda b: b.kept.mean())]
 
 
 def _are_near(a: Array, b: Array) -> bool:
