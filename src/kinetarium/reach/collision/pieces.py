@@ -1,6 +1,7 @@
 """Convex pieces: the collision shapes of a robot, grouped by the bodies that its chain moves."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import isqrt
 from typing import NamedTuple
@@ -129,7 +130,7 @@ def with_obstacles(pieces: PieceArrays, obstacles: Sequence[Geometry]) -> PieceA
     """
     if not obstacles:
         return pieces
-    around = _joined([_pieces(obstacles, pose())], [])
+    around = _around(tuple(obstacles))
     last = len(pieces.bodies) - 1
     filled = np.flatnonzero(np.diff(pieces.body_starts)[1:last]) + 1
     pairs = np.column_stack([filled, np.full_like(filled, last)])
@@ -145,6 +146,12 @@ def with_obstacles(pieces: PieceArrays, obstacles: Sequence[Geometry]) -> PieceA
         bodies=np.concatenate([pieces.bodies[:last], around.bodies]),
         pairs=np.concatenate([pieces.pairs, pairs]),
     )
+
+
+@lru_cache(maxsize=8)
+def _around(obstacles: tuple[Geometry, ...]) -> PieceArrays:
+    """Return the pieces of obstacles; several plans in a row are among the same ones."""
+    return _joined([_pieces(obstacles, pose())], [])
 
 
 def with_held(pieces: PieceArrays, held: Sequence[Geometry], *, X_FT: Array) -> PieceArrays:
@@ -300,7 +307,8 @@ def _hull(X: Array, points: Array) -> ConvexPiece:
 
 def _joined(bodies: list[list[ConvexPiece]], pairs: list[tuple[int, int]]) -> PieceArrays:
     """Return the pieces of all bodies as arrays, sorted by clusters of neighbours."""
-    clusters = [part for pieces in bodies for part in _clusters(pieces)]
+    by_body = [_clusters(pieces) for pieces in bodies]
+    clusters = [part for parts in by_body for part in parts]
     pieces = [piece for part in clusters for piece in part]
     places = np.array([piece.X_BP[:3] for piece in pieces]).reshape(-1, 3, 4)
     starts = _starts([len(piece.corners) for piece in pieces])
@@ -310,7 +318,7 @@ def _joined(bodies: list[list[ConvexPiece]], pairs: list[tuple[int, int]]) -> Pi
     ]
     reaches = np.array([piece.reach for piece in pieces])
     cluster_starts = _starts([len(part) for part in clusters])
-    body_starts = _starts([len(_clusters(pieces)) for pieces in bodies])
+    body_starts = _starts([len(parts) for parts in by_body])
     frames = np.arange(len(bodies))
     if bodies:
         frames[-1] = 0
