@@ -17,6 +17,7 @@ from kinetarium.model.robot import Box, Geometry
 from kinetarium.plan import (
     BasePath,
     PlanningRobot,
+    base_path,
     base_pose,
     plan_base_path,
     planning_robot,
@@ -140,6 +141,13 @@ def check_scenes(robot: PlanningRobot, height: float, count: int) -> int:
 
 def test_the_whole_robot_is_clear_of_obstacles(scout: PlanningRobot) -> None:
     assert check_scenes(scout, HEIGHT, 4) >= 2
+
+
+def test_a_way_that_was_found_from_the_goal_is_as_free(
+    scout: PlanningRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base_path, "PATIENCE", (1, 10_000))
+    assert check_scenes(scout, HEIGHT, 6) >= 2
 
 
 @pytest.mark.slow

@@ -36,8 +36,8 @@ GOOD = 1.3
 """A way in a few legs is taken if it costs at most so much of one without obstacles."""
 MOST_POSES = 8_000_000
 """Largest lattice."""
-PATIENCE = 10_000
-"""Lattice poses after which it is checked whether the goal can be left at all."""
+PATIENCE = 3_000, 10_000
+"""Lattice poses after which a search from the start is ended, and one from the goal."""
 AROUND = 1.0
 """Room of the lattice around start, goal and obstacles, beside the size of the robot [m]."""
 FAR = 5.0
@@ -183,12 +183,9 @@ def plan_base_path(
     poses, cost, least = direct(base, a, b)
     reached = 0
     if cost > GOOD * least:
-        box = _box(base, a, b)
-        if box is None:
+        if _box(base, a, b) is None:
             return BasePath((), where, "start and goal are too far apart for a lattice of 0.1 m")
-        found, _, reached = search(base, a, b, box, True, PATIENCE)
-        if reached == PATIENCE and not len(found) and not _is_enclosed(base, a, b):
-            found, _, reached = search(base, a, b, box, True, MOST_POSES)
+        found, reached = _lattice_way(base, a, b)
         if len(found):
             found = shorten(base, found)
             if way_cost(base, found, True) < cost:
@@ -272,13 +269,21 @@ def _box(base: Drivable, a: Array, b: Array) -> np.ndarray | None:
     return box if (box[1] - box[0] + 1).prod() * HEADINGS <= MOST_POSES else None
 
 
-def _is_enclosed(base: Drivable, a: Array, b: Array) -> bool:
-    """Return whether few poses can be reached from the goal: motions can be reversed."""
-    box = _box(base, b, a)
-    if box is None:
-        return False
-    found, _, reached = search(base, b, a, box, True, PATIENCE)
-    return not len(found) and reached < PATIENCE
+def _lattice_way(base: Drivable, a: Array, b: Array) -> tuple[Array, int]:
+    """Return a way on the lattice, shape (n, 3), none if there is none, and the poses reached.
+
+    A goal is often in a narrow place, which a search from there leaves sooner than one from the
+    start finds it, or does not leave at all. Motions can be reversed.
+    """
+    for most, backwards in ((PATIENCE[0], False), (PATIENCE[1], True), (MOST_POSES, False)):
+        ends = (b, a) if backwards else (a, b)
+        box = _box(base, *ends)
+        if box is None:
+            continue
+        found, _, reached = search(base, *ends, box, True, most)
+        if len(found) or reached < most:
+            break
+    return np.ascontiguousarray(found[::-1]) if backwards else found, reached
 
 
 def _legs(poses: Array, frame: Array, *, goal: Array) -> tuple[BaseLeg, ...]:
