@@ -1,5 +1,6 @@
 """Interference of walking machines, against an independent intersection of their meshes."""
 
+import coal
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -11,8 +12,6 @@ from kinetarium.legs.mechanism.machine import link_mesh
 from kinetarium.model.robot import MeshData
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 from kinetarium.studies.walk.config import random_waypoints
-
-coal = pytest.importorskip("coal")
 
 TOUCHING = 1e-6
 """Nearer than this to touching, either answer is right [unit]."""

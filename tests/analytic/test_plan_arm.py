@@ -6,7 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from coal_collision import DATA, PUBLIC, standing, touching
+from coal_collision import PUBLIC, standing, touching
 from collision_pairs import collision_pairs
 from kinetarium import load_robot
 from kinetarium.dynamics.chain import link_frames, ranges
@@ -27,6 +27,7 @@ from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.collision.pieces import with_obstacles
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
+from needs import needs
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 TABLE = (
@@ -102,7 +103,7 @@ def check_plans(robot: PlanningRobot, name: str, count: int, most: int) -> None:
     assert not touching(with_fixed(public, TABLE), q, everything).any()
 
 
-needs_meshes = pytest.mark.skipif(not DATA.parts, reason="example-robot-data is not installed")
+needs_meshes = needs("example-robot-data")
 
 
 @needs_meshes

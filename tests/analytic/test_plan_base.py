@@ -31,6 +31,7 @@ from kinetarium.reach import Obstacles
 from kinetarium.reach.collision.pieces import grown
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about
+from needs import needs
 
 HEIGHT = 0.235
 CENTRE = (0.064, 0.0, 0.0)
@@ -167,7 +168,7 @@ def test_husky_drives_around_a_crate() -> None:
     assert least_gap(husky, obstacles, path, 0.145) > 0.0
 
 
-@pytest.mark.skipif(not DATA.parts, reason="example-robot-data is not installed")
+@needs("example-robot-data")
 def test_a_robot_file_with_a_torso() -> None:
     file = DATA / "robots" / "tiago_description" / "robots" / "tiago_no_hand.urdf"
     tiago = planning_robot(load_robot(file), tool="wrist_ft_tool_link")

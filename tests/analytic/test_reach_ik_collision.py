@@ -1,13 +1,11 @@
 """Self-collision: exact for primitives, and honest against public meshes."""
 
-from pathlib import Path
-
 import coal
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from coal_collision import DATA, PUBLIC, meshes_touching, touching
+from coal_collision import PUBLIC, meshes_touching, touching
 from collision_pairs import collision_pairs
 from kinetarium import load_robot
 from kinetarium.dynamics.chain import SerialChain, ranges, serial_chain
@@ -18,6 +16,7 @@ from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.collision.pieces import MOST_CORNERS, body_pieces
 from kinetarium.spatial import pose, so3
 from kinetarium.spatial.arrays import Array, frozen
+from needs import needs
 
 
 def coal_hull(points: Array) -> coal.CollisionGeometry:
@@ -105,20 +104,20 @@ def against_meshes(name: str, count: int) -> None:
     assert (reported & ~truth).sum() <= 0.07 * (~truth).sum()
 
 
-@pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
+@needs("example-robot-data")
 @pytest.mark.parametrize("name", PUBLIC)
 def test_no_collision_of_the_public_meshes_is_missed(name: str) -> None:
     against_meshes(name, 1000)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
+@needs("example-robot-data")
 @pytest.mark.parametrize("name", PUBLIC)
 def test_no_collision_of_the_public_meshes_is_missed_in_full(name: str) -> None:
     against_meshes(name, 10_000)
 
 
-@pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
+@needs("example-robot-data")
 @pytest.mark.parametrize(
     ("name", "tool", "invented"), [("panda", "panda_hand_tcp", 0.0), ("ur5", "tool0", 0.03)]
 )

@@ -3,6 +3,9 @@
 import shutil
 
 import pytest
+from playwright.sync_api import sync_playwright
+
+from needs import leave
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -31,11 +34,10 @@ class Browser:
 @pytest.fixture(scope="module")
 def browser(request):
     """Chromium, with the FLAGS of the test's module."""
-    playwright = pytest.importorskip("playwright.sync_api")
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
-        pytest.skip("needs Chromium; `make test` installs it where it may")
-    with playwright.sync_playwright() as driver:
+        leave("Chromium")
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=request.module.FLAGS)
         yield Browser(browser)
         browser.close()

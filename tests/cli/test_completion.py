@@ -1,9 +1,9 @@
-import shutil
 import subprocess
 
 import pytest
 
 from kinetarium.cli.core.registry import COMMANDS
+from needs import needs
 
 
 @pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
@@ -14,7 +14,7 @@ def test_scripts_know_every_command_and_flag(call, shell_name):
     assert all(flag in out for flag in ("mesh-root", "allow-massless", "json", "force"))
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@needs("bash")
 @pytest.mark.parametrize(
     ("words", "expected"), [("ins", "inspect"), ("inspect --me", "--mesh-root")]
 )

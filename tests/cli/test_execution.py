@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kinetarium.cli.core.execution import essential_command
+from needs import needs
 
 QUICK = ("--height", "0.02", "--duration", "0.3")
 SLOW = (*QUICK, "--timestep", "2e-5")
@@ -99,7 +99,7 @@ def in_ascii(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.engine
-@pytest.mark.skipif(find_spec("pydrake") is None, reason="Drake is not installed")
+@needs("drake")
 @pytest.mark.parametrize("workers", [0, 1])
 def test_drake_runs_where_files_are_read_as_ascii(workers: int, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -107,7 +107,7 @@ def test_drake_runs_where_files_are_read_as_ascii(workers: int, tmp_path: Path) 
     assert (done.returncode, statuses(out), done.stderr) == (0, ["completed"], "")
 
 
-@pytest.mark.skipif(find_spec("pydrake") is None, reason="Drake is not installed")
+@needs("drake")
 def test_drake_is_listed_where_files_are_read_as_ascii() -> None:
     listed = json.loads(in_ascii("engines", "--json", "-").stdout)["engines"]
     assert [engine["available"] for engine in listed if engine["name"] == "drake"] == [True]

@@ -16,6 +16,7 @@ from kinetarium.errors import OutputError
 from kinetarium.storage.atomic import FolderLock, cache_folder
 from kinetarium.studies.league import run as league_run
 from kinetarium.studies.league.run import VersionError, version_folder
+from needs import needs
 
 PAGE = Path(__file__).parents[2] / "docs" / "add-an-engine.md"
 POINTS = "[kinetarium.engines]\nflight = flight:EngineFlight\n"
@@ -166,7 +167,7 @@ def test_two_processes_do_not_make_the_same_environment(tmp_path: Path, monkeypa
     lock.release()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's signal on a closed pipe")
+@needs("linux")  # the kernel's signal on a closed pipe
 def test_a_child_ends_with_the_process_that_asked(tmp_path: Path) -> None:
     with (tmp_path / "output").open("wb") as output:
         items = ["determinism"] * 50  # some minutes

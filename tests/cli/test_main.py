@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from kinetarium.cli.core.registry import COMMANDS, Command
+from needs import needs
 
 HEAVY = (
     "pinocchio", "mujoco", "pybullet", "dartpy", "sapien", "plotly", "matplotlib", "jinja2",
@@ -171,7 +172,7 @@ def test_reader_that_leaves(shell):
     assert shell("$K completion bash | head -n 1 > /dev/null") == (0, "", "")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+@needs("linux")
 def test_no_room_on_standard_output(shell):
     code, _, err = shell("$K --help > /dev/full")
     assert code == 2

@@ -1,7 +1,6 @@
 """`kinetarium reach`: maps, slices, placements and ways of a base from the command line."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from kinetarium.reach.collision.obstacles import _ObstacleFile
 from kinetarium.reach.placement.files import FREE, POSE, TOLERANCES, FreeAxis
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.reach.comparison.run import random_poses
+from needs import needs
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 COARSE = {"capability": (0.25, 6), "irm3": (0.1, 10), "irm4": (0.125, 3)}
@@ -233,7 +233,7 @@ def test_a_folder_of_release_0_1_is_refused_in_one_line(call: Any, tmp_path: Pat
     assert [path.name for path in old.iterdir()] == ["placement.json"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+@needs("linux")
 def test_an_interrupted_build_goes_on_where_it_was(program: str, tmp_path: Path) -> None:
     words = [program, "reach", "build", "--robot", "panda", "--kind", "irm3", "--voxel", "0.06"]
     words += ["--poses", "40", "--self-collision", "--out", "m.rmap"]

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars
 import pytest
 
 from kinetarium import sweep
@@ -14,8 +15,6 @@ from kinetarium.errors import OutputError
 from kinetarium.recording.result_folder import ResultFolder
 from kinetarium.recording.run_folder import read_run
 from source_tree import ROOT
-
-polars = pytest.importorskip("polars")
 
 SMALL = """
 study = "drop"

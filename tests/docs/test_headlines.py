@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kinetarium.cli import main
+from needs import need
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ def rows_of(command: str, folder: Path) -> list[dict[str, Any]]:
 
 
 def test_loaders_make_other_robots(tmp_path: Path) -> None:
-    pytest.importorskip("pybullet")
+    need("bullet")
     rows = rows_of("dynamics --robot panda --loaders --engine mujoco bullet", tmp_path)
     masses = {row["backend"]: f"{row['mass_kg']:.2f}" for row in rows}
     said = re.search(

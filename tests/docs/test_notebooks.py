@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pytest
-
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
 
 pytestmark = pytest.mark.engine
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from math import sin
 from pathlib import Path
 
@@ -67,11 +66,9 @@ from kinetarium.scene import (
 )
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
+from needs import needs
 
-pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(find_spec("pybullet") is None, reason="pybullet is not installed"),
-]
+pytestmark = [pytest.mark.engine, needs("bullet")]
 
 
 def compiled(scene: Scene, options: BulletOptions | None = None) -> Simulation:

@@ -67,8 +67,9 @@ from kinetarium.scene import (
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
+from needs import need
 
-pytest.importorskip("pydrake", reason="Drake is not installed: pip install 'kinetarium[drake]'")
+need("drake")
 pytestmark = pytest.mark.engine
 
 ENGINE = EngineDrake()

@@ -12,7 +12,6 @@ from kinetarium.control.vehicle.robot_base import vehicle
 from kinetarium.engines.registry import list_engines, open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.metrics import bootstrap, bootstrap_interval
-from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Allowance
 from kinetarium.roles.options import RoleOptions
 from kinetarium.studies.drive import Calibrate, Drive
@@ -28,24 +27,12 @@ from kinetarium.studies.drive.profiles import settings
 from kinetarium.studies.drive.run import ground_scene, loaded_facts
 from kinetarium.studies.drive.vehicle import opened
 from kinetarium.studies.engine_guide.verdict import worst_median
+from needs import need, public
 
 ENGINES = ("bullet", "mujoco", "ode", "physx", "rapier")
 NEAR = 0.12
 """Limit of the cross-track error in closed loop [m], as in the verdicts on engines."""
 AVAILABLE = {listing.name for listing in list_engines() if listing.available}
-
-
-def public(package: str, path: str) -> str:
-    """Return a file of a data package; the test is skipped without it."""
-    folder = installed_packages().get(package)
-    if folder is None:
-        pytest.skip(f"{package} is not installed")
-    return str(folder / path)
-
-
-def need(engine: str) -> None:
-    if engine not in AVAILABLE:
-        pytest.skip(f"{engine} is not installed")
 
 
 def drive(engine: str, robot: str = "husky4", **changes: Any) -> dict[str, float]:
@@ -140,7 +127,7 @@ def test_rapier_skids_by_its_heading() -> None:
 def test_a_car_of_another_author_turns_as_coulomb_says(engine: str) -> None:
     """Its wheels are wide: 1.9 % less than without slip on their edges, nothing less on points."""
     need(engine)
-    row = drive(engine, public("pybullet_data", "racecar/racecar.urdf"))
+    row = drive(engine, str(public("pybullet_data", "racecar/racecar.urdf")))
     assert row["ideal_yaw_ratio"] == pytest.approx(0.981, abs=1e-3)
     assert 0.965 < row["yaw_ratio"] < 1.0
     assert row["off_ideal_m"] < 0.12
@@ -178,7 +165,7 @@ def test_drake_skids_as_coulomb_says() -> None:
 def test_public_bases_turn_as_their_reference(engine: str, robot: str, most: float) -> None:
     """The largest are those of PhysX, which skids otherwise; see docs/driving.md."""
     need(engine)
-    path = public(*robot.split(":")) if ":" in robot else robot
+    path = str(public(*robot.split(":"))) if ":" in robot else robot
     row = drive(engine, path)
     assert abs(row["yaw_ratio"] / row["ideal_yaw_ratio"] - 1) <= most
     assert not row["toppled"]

@@ -18,6 +18,7 @@ from kinetarium.model.robot import RobotModel, Sphere
 from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, ground
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose
+from needs import needs
 
 pytestmark = [
     pytest.mark.engine,
@@ -107,7 +108,7 @@ def test_a_rough_arm_moves_as_by_pinocchio_for_long(start) -> None:
         assert worst_window(start, windows=4, seed=seed) < limit
 
 
-@pytest.mark.skipif(not DATA.name, reason="needs example-robot-data")
+@needs("example-robot-data")
 @pytest.mark.parametrize("speed", [0.3, 0.9])
 def test_the_feet_of_a_public_quadruped_hold_at_once(start, speed) -> None:
     """Its friction ratio over 0.2 s is within 10 % of that of feet that stick."""

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.recording.recording import Row
 from kinetarium.studies.grasp import Grasp
 from kinetarium.studies.grasp.config import Config, Profile, Start, ToolPath
+from needs import need
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 ENGINES = ("mujoco", "bullet", "physx", "ode", "rapier")
@@ -19,10 +19,7 @@ TUNED = {ToolPath.CIRCLE: 9.5e-5, ToolPath.SQUARE: 3.6e-3, ToolPath.EIGHT: 2.0e-
 
 
 def _judged(engine: str, path: ToolPath, profile: Profile, **changes: Any) -> Row:
-    try:
-        open_engine(engine)
-    except EngineUnavailableError as error:
-        pytest.skip(str(error))
+    need(engine)
     study = Grasp()
     config = Config(
         engine=(engine,), path=(path,), profile=(profile,), starts=1, start=Start.ABRUPT

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from kinetarium.dynamics import RobotDynamics
-from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.errors import KinetariumError
-from kinetarium.model.assets import installed_packages
 from kinetarium.model.robot import Box, Capsule, Cylinder, Sphere
 from kinetarium.recording.recording import Row
 from kinetarium.scene.held_object import GripError, clearance
 from kinetarium.studies.grasp import Grasp
 from kinetarium.studies.grasp.config import Config, Profile
 from kinetarium.studies.grasp.task import object_shape, task
+from needs import need, public
 
 pytestmark = pytest.mark.engine
 JAWS = """
@@ -69,10 +68,7 @@ def jaws(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _judged(engine: str, **changes: Any) -> Row:
-    try:
-        open_engine(engine)
-    except EngineUnavailableError as error:
-        pytest.skip(str(error))
+    need(engine)
     study = Grasp()
     given = {"path": ("circle",), "starts": 1, "duration": 0.8, **changes}
     (case,) = study.cases(Config(engine=(engine,), profile=(Profile.MATCHED,), **given))
@@ -216,10 +212,7 @@ def test_the_hulls_of_the_z1s_jaws_are_a_wedge(engine: str) -> None:
 
 
 def _public(file: str, package: str = "example-robot-data") -> str:
-    folder = installed_packages().get(package)
-    if folder is None:
-        pytest.skip(f"{package} is not installed")
-    return str(folder / file)
+    return str(public(package, file))
 
 
 def test_an_object_between_shapeless_fingers_is_refused(tmp_path: Path) -> None:

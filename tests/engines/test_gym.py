@@ -16,6 +16,7 @@ from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.gym import RobotEnv, RobotTask, make, make_vec
 from kinetarium.roles import RolesError
 from kinetarium.scene import driving_ground
+from needs import needs
 
 pytestmark = pytest.mark.engine
 ENGINES = [engine.name for engine in list_engines() if engine.available]
@@ -178,7 +179,7 @@ def resident() -> int:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@needs("linux")  # reads /proc
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "episodes", [40, pytest.param(1000, marks=pytest.mark.slow)], ids=["short", "full"]

@@ -70,11 +70,9 @@ from kinetarium.scene import (
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
+from needs import need
 
-try:
-    library.load()
-except ImportError as missing:
-    pytest.skip(str(missing), allow_module_level=True)
+need("ode")
 
 pytestmark = pytest.mark.engine
 

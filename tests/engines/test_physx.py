@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -62,9 +61,9 @@ from kinetarium.scene import (
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about
+from needs import need
 
-if find_spec("sapien") is None:
-    pytest.skip("SAPIEN is not installed", allow_module_level=True)
+need("physx")
 
 pytestmark = pytest.mark.engine
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from kinetarium.model.assets import installed_packages
 from kinetarium.studies.pick.config import Config, cases
 from kinetarium.studies.pick.robot import open_picker
 from kinetarium.studies.pick.run import run
@@ -92,8 +91,6 @@ def test_an_arm_on_a_trolley_of_two_wheels_and_slides_picks(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_tiago_with_jaws_picks(tmp_path: Path) -> None:
     """Its map, for torso and arm, is computed without a closed form."""
-    if "example-robot-data" not in installed_packages():
-        pytest.skip("example-robot-data is not installed")
     [case] = cases(Config(robot=str(TIAGO), engine=("mujoco",), scenes=1))
     assert open_picker(case.robot, case.reading, case.sha256).arm.joints[0] == "torso_lift_joint"
     picks(TIAGO, tmp_path)

@@ -1,7 +1,6 @@
 """Rapier: friction in contacts and joints, couplings, drives, sensors, and its own traps."""
 
 from dataclasses import replace
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -70,9 +69,9 @@ from kinetarium.scene import (
 )
 from kinetarium.spatial.arrays import frozen
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
+from needs import need
 
-if find_spec("rapier3d") is None:
-    pytest.skip("Rapier is not installed", allow_module_level=True)
+need("rapier")
 
 pytestmark = pytest.mark.engine
 

@@ -8,20 +8,17 @@ import pytest
 
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.study import Outcome
-from kinetarium.engines.registry import EngineUnavailableError, open_engine
 from kinetarium.recording.recording import RunStatus
 from kinetarium.studies.slide import Case, Config, Profile, Slide
 from kinetarium.studies.slide.run import launches
+from needs import need
 
 pytestmark = pytest.mark.engine
 
 
 def slid(engine: str, *, profile: Profile = Profile.MATCHED, **values: Any) -> dict[float, Any]:
     """Return the rows of one run by direction."""
-    try:
-        open_engine(engine)
-    except EngineUnavailableError as error:
-        pytest.skip(str(error))
+    need(engine)
     study = Slide()
     config = Config(engine=(engine,), profile=(profile,), **{"speed": (0.5,), **values})
     (case,) = study.cases(config)

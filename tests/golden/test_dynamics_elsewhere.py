@@ -13,6 +13,7 @@ from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Code
 from kinetarium.model.mjcf import write_mjcf
 from kinetarium.spatial.arrays import Array
+from needs import needs
 
 DATA = installed_packages().get("example-robot-data", Path())
 FILES = [
@@ -24,7 +25,7 @@ FILES = [
 ]
 """Files whose inertias the gate does not repair."""
 
-needs_data = pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
+needs_data = needs("example-robot-data")
 
 
 def relative(mine: Array, theirs: Array) -> float:

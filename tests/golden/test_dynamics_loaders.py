@@ -16,6 +16,7 @@ from kinetarium.errors import KinetariumError
 from kinetarium.model.assets import installed_packages
 from kinetarium.model.load import robot_file
 from kinetarium.studies.dynamics.loaders import examine_loader, loader_names, loader_rows
+from needs import need, needs
 
 INSTALLED = {listing.name for listing in list_engines() if listing.available}
 LOADERS = [name for name in ("bullet", "drake", "mujoco", "physx") if name in INSTALLED]
@@ -131,7 +132,7 @@ def test_a_refusal_is_a_row(arm: Path) -> None:
         assert row["result"].startswith("refuses the file: ") and not row["passed"]
 
 
-@pytest.mark.skipif("pybullet_data" not in installed_packages(), reason="needs pybullet_data")
+@needs("pybullet_data")
 @pytest.mark.parametrize(
     ("loader", "name", "words"),
     [
@@ -145,14 +146,13 @@ def test_a_refusal_is_a_row(arm: Path) -> None:
     ],
 )
 def test_public_robots(loader: str, name: str, words: str) -> None:
-    if loader not in LOADERS:
-        pytest.skip(f"needs {loader}")
+    need(loader)
     file = installed_packages()["pybullet_data"] / name
     facts = examine_loader(load_robot(file), loader, file=file, roots=()).facts
     assert words in facts["summary"]
 
 
-@pytest.mark.skipif("drake" not in LOADERS, reason="needs Drake")
+@needs("drake")
 def test_drake_misplaces_all_but_the_last_joint_of_a_body(tmp_path: Path) -> None:
     """Its parser of MJCF puts them at the parent's origin (Drake 1.51.1)."""
     file = tmp_path / "two.xml"
@@ -180,7 +180,7 @@ def test_a_robot_of_two_files_has_none_to_load() -> None:
         robot_file("arm.urdf.xacro")
 
 
-@pytest.mark.skipif("mujoco" not in LOADERS, reason="needs MuJoCo")
+@needs("mujoco")
 def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     flags = ["--robot", "two-link", "--loaders", "--engine", "mujoco", "--out", str(tmp_path / "o")]
     assert main(["dynamics", *flags, "--json", "-"]) == 0
@@ -205,7 +205,7 @@ class Engine(EngineMujoco):
 """
 
 
-@pytest.mark.skipif("mujoco" not in LOADERS, reason="needs MuJoCo")
+@needs("mujoco")
 def test_a_loader_that_crashes_is_a_row(tmp_path: Path) -> None:
     install(tmp_path, "of-others", code=CRASHING, engines="crashing = of_others:Engine")
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -219,7 +219,7 @@ def test_a_loader_that_crashes_is_a_row(tmp_path: Path) -> None:
     assert sound["status"] == "completed" and sound["passed"]
 
 
-@pytest.mark.skipif("mujoco" not in LOADERS, reason="needs MuJoCo")
+@needs("mujoco")
 def test_mujocos_own_files_are_read_as_by_mujoco() -> None:
     """Among other bodies of a scene, with nameless bodies and a ball joint as three hinges."""
     file = installed_packages()["mujoco"] / "testdata" / "model.xml"

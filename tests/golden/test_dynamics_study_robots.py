@@ -17,6 +17,7 @@ from kinetarium.studies.dynamics.backends.registry import backend_names
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.score import error_rows
+from needs import needs
 
 DATA = installed_packages().get("example-robot-data", Path())
 TALOS = "talos_data/robots/talos_reduced.urdf"
@@ -47,7 +48,7 @@ def test_catalogue_robots_are_the_same_everywhere(robot: str, backend: str) -> N
 
 
 @pytest.mark.engine
-@pytest.mark.skipif(DATA == Path(), reason="needs the data extra")
+@needs("example-robot-data")
 @pytest.mark.parametrize("backend", ["pinocchio", *ENGINES])
 def test_a_humanoid_is_the_same_everywhere(backend: str) -> None:
     """Talos has 32 moving joints, damping, friction and massless links that the reader repairs."""

@@ -9,6 +9,7 @@ import pytest
 
 from kinetarium import Allowance, RobotFileError, RobotModel, load_robot
 from kinetarium.model.mjcf import write_mjcf
+from needs import public
 
 INERTIAL = '<inertial pos="0.01 0.02 0.03" mass="1.5" diaginertia="0.02 0.03 0.04"/>'
 GEOM = '<geom type="box" size="0.1 0.2 0.3" pos="0.01 0.02 0.03" euler="10 20 30"/>'
@@ -252,8 +253,7 @@ OUTDATED = (
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_same_public_robot(name: str, tmp_path: Path) -> None:
-    data = pytest.importorskip("pybullet_data")
-    text = (Path(data.getDataPath()) / "mjcf" / f"{name}.xml").read_text()
+    text = public("pybullet_data", f"mjcf/{name}.xml").read_text()
     for pattern in OUTDATED:
         text = re.sub(pattern, "", text)
     file = tmp_path / f"{name}.xml"

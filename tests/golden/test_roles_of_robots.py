@@ -11,6 +11,7 @@ from kinetarium.dynamics import link_poses
 from kinetarium.model import Link, RobotModel, bounding_box, list_robots
 from kinetarium.model.assets import installed_packages
 from kinetarium.roles import Roles, find_roles, roles_toml
+from needs import public
 
 TRUTH = tomllib.loads((Path(__file__).parent / "roles_truth.toml").read_text("utf-8"))
 PACKAGES = installed_packages()
@@ -69,12 +70,8 @@ def load(name: str) -> RobotModel:
         return load_robot(name)
     package, _, rest = name.partition("/")
     if package == "pybullet_data":
-        folder, path = PACKAGES.get(package), rest
-    else:
-        folder, path = PACKAGES.get("example-robot-data"), f"robots/{name}"
-    if folder is None:
-        pytest.skip("needs the data extra")
-    return load_robot(folder / path)
+        return load_robot(public(package, rest))
+    return load_robot(public("example-robot-data", f"robots/{name}"))
 
 
 def statements(roles: Roles) -> set[str]:

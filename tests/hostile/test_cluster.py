@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import polars
 import pytest
 
 from hostile.cluster_script import SLOW, slow_address
@@ -34,8 +35,6 @@ from kinetarium.recording.verification import verify_folder
 from kinetarium.storage.serialization import to_builtins, to_toml
 from kinetarium.studies.drop import Drop
 
-pytest.importorskip("distributed")
-polars = pytest.importorskip("polars")
 HERE = Path(__file__).parents[1]
 
 

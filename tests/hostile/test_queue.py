@@ -16,7 +16,6 @@ from kinetarium.batch.plan import Plan
 from kinetarium.batch.sweep import run_plan
 from kinetarium.batch.worker_pool import SerialExecutor
 
-pytest.importorskip("dask_jobqueue")
 PLAN = {
     "study": "drop",
     "config": {"engine": ["mujoco"], "height": 0.01, "duration": 0.1},

@@ -17,6 +17,7 @@ from kinetarium.errors import OutputError
 from kinetarium.reach.maps.build import SUFFIX, build_map, build_part
 from kinetarium.reach.maps.files import MapFileError, open_map, verify_map
 from kinetarium.reach.placement.query import Placer
+from needs import needs
 
 PANDA = load_robot("panda")
 WORDS = {"kind": "irm3", "voxel": 0.125, "poses": 12}
@@ -89,7 +90,7 @@ def survive(kills: int, *, sound: Path, folder: Path, seed: int) -> None:
     assert all(path.suffix == ".rmap" for path in folder.iterdir())
 
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked build")
+needs_fork = needs("linux")
 
 
 @needs_fork

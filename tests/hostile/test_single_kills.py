@@ -15,11 +15,9 @@ import pytest
 
 from hostile.processes import fork_servers, processes, wait_until, workers
 from kinetarium.recording.run_folder import verify_run
+from needs import needs
 
-pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(sys.platform != "linux", reason="processes are listed as on Linux"),
-]
+pytestmark = [pytest.mark.engine, needs("linux")]
 
 SCRIPT = Path(__file__).with_name("sweep_script.py")
 BATCH = """\

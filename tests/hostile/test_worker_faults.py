@@ -23,11 +23,9 @@ from kinetarium.batch.worker_pool import IsolatedExecutor, WorkerError
 from kinetarium.errors import KinetariumError, OutputError
 from kinetarium.recording.run_folder import read_run, read_timing, verify_run
 from kinetarium.storage.atomic import remove_leftovers
+from needs import needs
 
-pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(sys.platform != "linux", reason="faults are those of Linux"),
-]
+pytestmark = [pytest.mark.engine, needs("linux")]
 
 TESTS = Path(__file__).parents[1]
 SCRIPT = Path(__file__).with_name("batch_script.py")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xacro
 
 from kinetarium import RobotFileError
 from kinetarium.model.assets import AssetResolver
@@ -15,7 +16,6 @@ from kinetarium.model.reading import Reading
 from kinetarium.model.xacro import expand_xacro
 from property.random_xacro import RandomXacro
 
-xacro = pytest.importorskip("xacro")
 pytestmark = pytest.mark.filterwarnings("ignore::SyntaxWarning")  # of odd calls such as 2.5(x)
 
 NOT_EXPANDED = (

@@ -18,6 +18,7 @@ from kinetarium.storage.atomic import (
     write_folder_atomic,
 )
 from kinetarium.storage.strict_json import strict_json
+from needs import needs
 
 
 def test_files_are_written_whole(tmp_path):
@@ -158,7 +159,7 @@ def test_json_is_strict():
     assert json.loads(text) == {"a": [None, None, None, 1.5], "b": ["Ω\udc80\u2028", None]}
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@needs("linux")  # reads /proc
 def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path):
     script = (
         "import os, sys, signal\n"

@@ -23,6 +23,7 @@ from kinetarium.model.load import (
 from kinetarium.model.robot import Box, Cylinder, Geometry, JointType, MeshFile, RobotModel, Sphere
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from needs import public
 
 NAMES = (
     "panda", "ur5", "two-link", "husky4", "husky2", "scout", "husky4-panda", "scout-panda", "kr250",
@@ -171,10 +172,8 @@ PUBLIC = [
 
 @pytest.mark.parametrize(("name", "file", "frame"), PUBLIC)
 def test_kinematics_are_the_published_ones(name: str, file: str, frame: str) -> None:
-    folder = installed_packages().get("example-robot-data")
-    if folder is None:
-        pytest.skip("example-robot-data is not installed")
-    ours, theirs = load_catalogue_robot(name), read_robot_file(folder / "robots" / file)
+    folder = public("example-robot-data", "robots")
+    ours, theirs = load_catalogue_robot(name), read_robot_file(folder / file)
     rng = np.random.default_rng(2)
     for _ in range(20):
         q = {joint.name: rng.uniform(-0.04, 0.04) for joint in ours.moving_joints}
@@ -244,10 +243,8 @@ MESHES = [
 
 @pytest.mark.parametrize(("name", "link", "file"), MESHES)
 def test_primitives_enclose_the_meshes(name: str, link: str, file: str) -> None:
-    folder = installed_packages().get("pybullet_data" if name == "husky4" else "example-robot-data")
-    if folder is None:
-        pytest.skip("the data package is not installed")
-    corners = binary_stl(folder / file)
+    package = "pybullet_data" if name == "husky4" else "example-robot-data"
+    corners = binary_stl(public(package, file))
     weights = np.random.default_rng(4).dirichlet(np.ones(3), 12)
     points = np.vstack(
         [corners.reshape(-1, 3), *(np.einsum("k,nkd->nd", w, corners) for w in weights)]

@@ -40,11 +40,12 @@ from kinetarium.studies.drive.coulomb import coulomb_arc, usual_multiplier
 from kinetarium.studies.drive.profiles import settings_of
 from kinetarium.studies.drive.run import ground_scene, laden, loaded_facts, relief_of
 from kinetarium.studies.drive.vehicle import recorded_vehicle
+from needs import needs
 
 BULLET_DATA = installed_packages().get("pybullet_data")
 RACECAR = str(BULLET_DATA / "racecar/racecar.urdf") if BULLET_DATA else ""
 LENIENT = RoleOptions(lenient=(Allowance.STRAY_TEXT,))
-needs_data = pytest.mark.skipif(BULLET_DATA is None, reason="pybullet_data is not installed")
+needs_data = needs("pybullet_data")
 ORIGIN = PlanarPose(0.0, 0.0, 0.0)
 
 

@@ -3,13 +3,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinetarium.model.assets import installed_packages
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.mesh import mesh as mesh_module
 from kinetarium.model.mesh.formats import stl_bytes
 from kinetarium.model.mesh.mesh import load_mesh, mesh_extent, mesh_of
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box, MeshData, MeshFile, TriangleMesh
+from needs import public
 
 CUBE = triangulate(Box((2.0, 4.0, 6.0)))
 
@@ -274,9 +274,8 @@ def test_broken_file_is_named_by_mesh_of(tmp_path):
         mesh_of(MeshFile("package://x/a.stl", path))
 
 
-def public(name: str) -> TriangleMesh:
-    data = installed_packages().get("example-robot-data") or pytest.skip("needs the data extra")
-    return load(data / "robots" / name)
+def shipped(name: str) -> TriangleMesh:
+    return load(public("example-robot-data", f"robots/{name}"))
 
 
 @pytest.mark.parametrize(
@@ -288,14 +287,14 @@ def public(name: str) -> TriangleMesh:
     ],
 )
 def test_public_meshes(name, triangles, litres):
-    mesh = public(name)
+    mesh = shipped(name)
     assert len(mesh.faces) == triangles
     assert 1000 * volume(mesh) == pytest.approx(litres, rel=1e-4)
 
 
 def test_public_mesh_marked_y_up_is_laid_out_with_z_up():
-    shown = public("baxter_description/meshes/torso/base_link.DAE").vertices
-    touched = public("baxter_description/meshes/torso/base_link_collision.DAE").vertices
+    shown = shipped("baxter_description/meshes/torso/base_link.DAE").vertices
+    touched = shipped("baxter_description/meshes/torso/base_link_collision.DAE").vertices
     np.testing.assert_allclose(shown.max(axis=0), touched.max(axis=0), atol=2e-3)
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kinetarium.model.assets import installed_packages
 from kinetarium.model.load import read_robot_file
 from kinetarium.model.plausibility import find_implausibilities
+from needs import public
 
 CART = """\
 <robot name="cart">
@@ -116,10 +116,7 @@ SHORT = ("solo12", "go2", "z1", "xarm7", "so101", "tiago_pro", "panda", "ur5_rob
 
 
 def _public(names: tuple[str, ...] | None) -> list[Path]:
-    folder = installed_packages().get("example-robot-data")
-    if folder is None:
-        pytest.skip("needs example-robot-data")
-    files = sorted(folder.rglob("*.urdf"))
+    files = sorted(public("example-robot-data", "").rglob("*.urdf"))
     return [file for file in files if names is None or file.stem in names]
 
 
@@ -150,10 +147,7 @@ def test_no_false_alarm_on_any_public_robot() -> None:
 
 
 def test_the_wheels_of_the_public_husky() -> None:
-    folder = installed_packages().get("pybullet_data")
-    if folder is None:
-        pytest.skip("needs pybullet_data")
-    assert _found(folder / "husky" / "husky.urdf") == [
+    assert _found(public("pybullet_data", "husky/husky.urdf")) == [
         ("axes", f"link {end}_{side}_wheel_link")
         for end in ("front", "rear")
         for side in ("left", "right")

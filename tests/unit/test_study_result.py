@@ -11,6 +11,7 @@ import kinetarium
 from kinetarium import KinetariumError, run_study
 from kinetarium.cli import main
 from kinetarium.errors import UnknownNameError
+from needs import need
 from unit.replay_reader import ReplayReader
 
 pytestmark = pytest.mark.engine
@@ -115,7 +116,7 @@ def test_tables_of_other_libraries(
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_rows_as_tables(result: kinetarium.StudyResult, library: str) -> None:
-    pytest.importorskip(library)
+    need(library)
     table = getattr(result, f"to_{library}")()
     assert list(table.columns) == list(result.rows[0]) and len(table) == 2
     assert list(table["engine"]) == ["mujoco", "ode"]

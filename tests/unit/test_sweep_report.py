@@ -4,6 +4,7 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 
 from kinetarium.batch._sweep_report import check_shown, sweep_findings
@@ -14,8 +15,6 @@ from kinetarium.figure.charts import Bars, Heatmap, Lines, Parallel
 from kinetarium.recording.recording import Run, RunStatus
 from kinetarium.report.matplotlib.still import draw_still
 from kinetarium.report.plotly.charts import plotly_parallel
-
-polars = pytest.importorskip("polars")
 
 
 def run(number: int, rows: Any, status: RunStatus = RunStatus.COMPLETED, **case: Any) -> Run:

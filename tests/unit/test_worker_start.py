@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +11,10 @@ from hostile.processes import fork_servers, wait_until
 from kinetarium.batch.worker import Task
 from kinetarium.batch.worker_pool import IsolatedExecutor
 from kinetarium.batch.worker_process import WorkerStart
+from needs import needs
 from unit.worker_tasks import describe, exit_with, sleep, touch
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="there is a fork server on Linux alone")
+linux = needs("linux")  # there is a fork server on Linux alone
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xacro
 
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
@@ -63,7 +64,6 @@ def test_snippets(name: str, expand: Expand, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_the_xacro_package_agrees(name: str, tmp_path: Path) -> None:
-    xacro = pytest.importorskip("xacro")
     (tmp_path / "sub.xacro").write_text(SUB)
     file = tmp_path / "robot.xacro"
     source, result = SNIPPETS[name]
