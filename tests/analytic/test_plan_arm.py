@@ -9,22 +9,27 @@ import pytest
 from coal_collision import PUBLIC, standing, touching
 from collision_pairs import collision_pairs
 from kinetarium import load_robot
+from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.chain import link_frames, ranges
 from kinetarium.errors import KinetariumError
+from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Box, Geometry, Joint, JointType, Link, RobotModel
 from kinetarium.plan import (
     PlacedArm,
     PlanningRobot,
     ToolLine,
+    narrow_posture,
     place_arm,
     plan_arm_path,
     plan_tool_lines,
     planning_robot,
+    side_reach,
 )
 from kinetarium.plan._joint_space import blocked_many, free_edge
 from kinetarium.reach import Obstacles
 from kinetarium.reach.collision.check import collisions
 from kinetarium.reach.collision.pieces import with_obstacles
+from kinetarium.scene.scene import rigid_groups
 from kinetarium.spatial.arrays import Array, frozen
 from kinetarium.spatial.rotation import pose, rotation_about
 from needs import needs
@@ -195,6 +200,42 @@ def test_a_path_is_the_same_for_the_same_seed(panda: PlanningRobot) -> None:
     np.testing.assert_array_equal(first.q, again.q)
     assert not first.straight
     assert first.q.shape != other.q.shape or not np.array_equal(first.q, other.q)
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5"])
+def test_a_narrow_posture_reaches_less_to_the_sides(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    robot: PlanningRobot = request.getfixturevalue(name)
+    home = robot.chain.held[robot.chain.coordinates]
+    narrow = narrow_posture(robot, near=home)
+    assert narrow is not None
+    assert np.array_equal(narrow, narrow_posture(robot, near=home))
+    lower, upper = ranges(robot.chain.arrays)
+    assert (lower < narrow).all() and (narrow < upper).all()
+    on_ground = place_arm(robot, np.eye(4), obstacles=Obstacles(ground=True))
+    assert on_ground.contact(narrow) == ""
+    assert widest(robot, narrow) < 0.7 * widest(robot, home)
+    rng = np.random.default_rng(0)
+    for q in (home, narrow, *rng.uniform(lower, upper, (20, len(home)))):
+        # Upright boxes around the pieces are up to 13 cm wider than the shapes.
+        assert -1e-9 < side_reach(robot, q) - widest(robot, q) < 0.13
+
+
+def widest(robot: PlanningRobot, q: Array) -> float:
+    """How far the arm's own shapes reach from the axis of its first joint, point by point."""
+    chain, model = robot.chain, robot.chain.model
+    poses = link_poses(model, robot.whole(q))
+    names = [link.name for link in model.links]
+    axis = poses[names.index(model.joint(chain.joints[0]).child)][:2, 3]
+    groups = rigid_groups(model)
+    points = [
+        triangulate(shape.shape).vertices @ (X @ shape.X_LG)[:2, :3].T + (X @ shape.X_LG)[:2, 3]
+        for link, X in zip(model.links, poses, strict=True)
+        if groups[link.name] != groups[chain.base_link]
+        for shape in link.collisions
+    ]
+    return float(np.linalg.norm(np.concatenate(points) - axis, axis=1).max())
 
 
 def test_reasons_and_refusals(panda: PlanningRobot, ur5: PlanningRobot) -> None:

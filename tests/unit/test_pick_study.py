@@ -264,6 +264,22 @@ def test_a_correction_turns_away_from_the_table() -> None:
         assert planner.free(np.array(pose) + np.array(ring)).all()
 
 
+def test_the_arm_is_folded_where_its_hand_would_meet_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "chest_high.toml"
+    high = NEAR.replace("[[tables]]", "[[tables]]\nsize = [1.2, 0.6, 0.9]")
+    file.write_text(high.replace("y = -0.2", "y = -0.1"))
+    [case] = cases(Config(engine=("mujoco",), scene=(str(file),)))
+    recording = run(case)
+    [row] = score(case, recording)
+    assert (row["success"], row["touches"]) == (True, 0) and row["slip_mm"] < 1
+    assert [name for name, *_ in recording.facts["phases"]][1:3] == ["fold", "drive"]
+    monkeypatch.setattr("kinetarium.studies.pick.mission.narrow", lambda picker: None)
+    [row] = score(case, run(case))
+    assert (row["success"], row["cause"]) == (False, "no path")
+
+
 @pytest.mark.parametrize("height", [1.1, 1.3])
 def test_nothing_is_driven_to_a_table_that_is_too_high(tmp_path: Path, height: float) -> None:
     high = tmp_path / "high.toml"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kinetarium.plan.base_path import base_pose as base_pose
     from kinetarium.plan.base_path import plan_base_path as plan_base_path
     from kinetarium.plan.base_path import steered_pose as steered_pose
+    from kinetarium.plan.posture import narrow_posture as narrow_posture
+    from kinetarium.plan.posture import side_reach as side_reach
     from kinetarium.plan.time_law import BaseLimits as BaseLimits
     from kinetarium.plan.time_law import BaseMotion as BaseMotion
     from kinetarium.plan.time_law import MotionLimits as MotionLimits

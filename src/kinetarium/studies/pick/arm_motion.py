@@ -144,9 +144,9 @@ def first_commands(picker: Picker) -> Array:
         command[place] = picker.positions[name]
     for wheel in picker.base.driven:
         command[wheel.command] = 0.0
-    home = picker.home[None]
-    still = np.zeros_like(home)
+    posture = picker.posture[None]
+    still = np.zeros_like(posture)
     arm = [picker.commands[name] for name in picker.arm.joints]
-    motion = home, still, still
+    motion = posture, still, still
     command[arm] = servo_commands(picker, picker.usual_holder, motion, loaded=False)[0]
     return command

@@ -1,7 +1,7 @@
 """The mission: drive, correct, plan again, approach, grasp, lift and hold, as phases."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import cos, degrees, radians, sin
 from typing import Any
@@ -14,11 +14,13 @@ from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.control.vehicle.legs import LegDriver, LegEnd
 from kinetarium.control.vehicle.wheel_driver import planar_pose
 from kinetarium.control.vehicle.wheeled_base import Chassis
+from kinetarium.plan import TimedMotion
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
 from kinetarium.studies.pick.arm_motion import RATE, ArmMotion, Fingers, first_commands
 from kinetarium.studies.pick.config import Case, Placement
-from kinetarium.studies.pick.planning import ArmPlan, Planner
+from kinetarium.studies.pick.planning import ArmPlan, Planner, narrow
+from kinetarium.studies.pick.robot import Picker
 from kinetarium.studies.pick.way import OUT_OF_REACH, PlanningError, Way, distance
 
 HOLD = 2.0
@@ -58,6 +60,8 @@ class Stop:
         goal: The chosen pose of the root.
         way: The way there.
         objects: The objects that are picked from there.
+        planner: Plans for the posture in which the arm travels there.
+        posture: The motion of the arm to that posture; None if it has it.
         base_error: True distance from the goal [mm, deg].
         stop_error: The same at the first stop, as localisation knows it [mm, deg].
         corrections: Correction drives.
@@ -68,6 +72,8 @@ class Stop:
     goal: PlanarPose
     way: Way
     objects: list[int]
+    planner: Planner
+    posture: TimedMotion | None = None
     base_error: tuple[float, float] | None = None
     stop_error: tuple[float, float] | None = None
     corrections: int = 0
@@ -101,16 +107,24 @@ class Attempt:
 class Mission:
     """One run: phases of a controller, and what happened."""
 
-    def __init__(self, case: Case, planner: Planner, turning: Turning) -> None:
-        """Choose the stops, and plan the way to the first one."""
+    def __init__(self, case: Case, planner: Planner, turning: Callable[[Picker], Turning]) -> None:
+        """Choose the stops, and plan the way to the first one.
+
+        Args:
+            case: What is run.
+            planner: Plans for the arm at home while the robot drives.
+            turning: Returns how a robot turns.
+        """
         self._case, self._planner, self._turning = case, planner, turning
         self._picker = planner.picker
+        self._posture = planner.picker.posture
         self._rng = np.random.default_rng((case.seed, case.number, 1))
         self._off = PlanarPose(0.0, 0.0, 0.0)
         self.attempts = [Attempt(i) for i in range(len(case.layout.objects))]
         self.stops: list[Stop] = []
-        stand = case.layout.start
-        start = PlanarPose(stand.x, stand.y, radians(stand.yaw))
+        layout = case.layout
+        self._places = [layout.object_pose(i) for i in range(len(layout.objects))]
+        start = PlanarPose(layout.start.x, layout.start.y, radians(layout.start.yaw))
         self._queue: list[tuple[PlanarPose, list[int]]] = []
         by_map = case.placement in (Placement.ROBUST, Placement.MAP)
         if len(self.attempts) > 1 and by_map:
@@ -146,41 +160,76 @@ class Mission:
         off = self._off
         return PlanarPose(true.x + off.x, true.y + off.y, true.heading + off.heading)
 
-    @property
-    def _centre(self) -> PlanarPose:
-        """The steered point in the root's frame, and the direction forwards."""
-        return PlanarPose(self._turning.x, self._turning.y, self._picker.base.frame[2])
+    def _centre(self, planner: Planner) -> PlanarPose:
+        """Return the steered point in the root's frame, and the direction forwards."""
+        turning = self._turning(planner.picker)
+        return PlanarPose(turning.x, turning.y, self._picker.base.frame[2])
 
     def _plan_stop(self, start: PlanarPose) -> None:
         """Plan the next stop: that of the queue, or for the first object that is left."""
         while self._queue:
             goal, objects = self._queue.pop(0)
             try:
-                way = self._planner.way(start, goal, centre=self._centre)
+                way = self._planner.way(start, goal, centre=self._centre(self._planner))
+                posture = self._change(self._planner, start)
             except PlanningError:
                 continue  # its objects are tried one by one, as those that are not reached
             if near := self._planner.reachable(goal, objects):
-                self._add_stop(Stop(goal, way, near))
+                self._add_stop(Stop(goal, way, near, self._planner, posture))
                 return
         for attempt in self.attempts:
             if attempt.stop is not None or attempt.failed:
                 continue
             try:
-                goal, way = self._planner.stop(
-                    attempt.object,
-                    placement=self._case.placement,
-                    rng=np.random.default_rng((self._case.seed, self._case.number, 2)),
-                    start=start,
-                    centre=self._centre,
-                )
+                stop = self._stop(attempt.object, self._planner, start)
             except PlanningError as reason:
-                attempt.failed, attempt.reason = reason.what, str(reason)
-                continue
+                narrower = self._stop_in_little_room(attempt.object, start)
+                if narrower is None:
+                    attempt.failed, attempt.reason = reason.what, str(reason)
+                    continue
+                stop = narrower
             left = [a.object for a in self.attempts if a.stop is None and not a.failed]
             others = [i for i in left if i != attempt.object]
-            near = self._planner.reachable(goal, others) if others else []
-            self._add_stop(Stop(goal, way, [attempt.object, *near]))
+            stop.objects += stop.planner.reachable(stop.goal, others) if others else []
+            self._add_stop(stop)
             return
+
+    def _stop(self, index: int, planner: Planner, start: PlanarPose) -> Stop:
+        """Return a stop for an object.
+
+        Raises:
+            PlanningError: If there is none.
+        """
+        posture = self._change(planner, start)
+        goal, way = planner.stop(
+            index,
+            placement=self._case.placement,
+            rng=np.random.default_rng((self._case.seed, self._case.number, 2)),
+            start=start,
+            centre=self._centre(planner),
+        )
+        return Stop(goal, way, [index], planner, posture)
+
+    def _stop_in_little_room(self, index: int, start: PlanarPose) -> Stop | None:
+        """Return a stop to which the robot drives with its arm in a narrow posture."""
+        picker = narrow(self._picker)
+        if picker is None:
+            return None
+        shift = self._turning(picker).spread
+        try:
+            return self._stop(index, replace(self._planner, picker=picker, shift=shift), start)
+        except PlanningError:
+            return None
+
+    def _change(self, planner: Planner, start: PlanarPose) -> TimedMotion | None:
+        """Return the motion of the arm to the posture in which it travels; None if it has it.
+
+        Raises:
+            PlanningError: If there is none.
+        """
+        if np.array_equal(self._posture, planner.picker.posture):
+            return None
+        return planner.take_posture(self._posture, base=start, places=self._places)
 
     def _add_stop(self, stop: Stop) -> None:
         self.stops.append(stop)
@@ -202,6 +251,10 @@ class Mission:
             self._draw_error(stop.goal)
             first = len(controller.times)
             stop.phases = (first, None)
+            if stop.posture is not None:
+                holder = self._picker.usual_holder
+                yield ArmMotion("fold", stop.posture, picker=self._picker, holder=holder)
+                self._posture = stop.planner.picker.posture
             yield from self._drive(stop, controller)
             stop.phases = (first, len(controller.times))
             last = stop.objects[-1]
@@ -209,10 +262,11 @@ class Mission:
                 more = i != last or any(a.stop is None and not a.failed for a in self.attempts)
                 yield from self._pick(self.attempts[i], stop, controller, put_back=more)
             done += 1
+            self._places = self._seen(controller.measurement)
             self._plan_stop(self.known_pose(controller.measurement))
 
     def _drive(self, stop: Stop, controller: PhasedController) -> Iterator[Phase]:
-        yield self._driver(stop.way.legs, stop.goal, "drive")
+        yield self._driver(stop, stop.way.legs, "drive")
         yield Wait("rest", _REST)
         off, turn = distance(self.known_pose(controller.measurement), stop.goal)
         stop.stop_error = (1e3 * off, degrees(turn))
@@ -221,7 +275,7 @@ class Mission:
                 break
             stop.corrections += 1
             legs = () if off <= _NEAR_ENOUGH[0] else self._correction(stop, controller)
-            yield self._driver(legs, stop.goal, "correct")
+            yield self._driver(stop, legs, "correct")
             yield Wait("rest", _REST)
             off, turn = distance(self.known_pose(controller.measurement), stop.goal)
         off, turn = distance(planar_pose(controller.measurement.poses[0]), stop.goal)
@@ -231,16 +285,18 @@ class Mission:
         """Return a way to the goal from where the base is; none if there is no room."""
         try:
             now = self.known_pose(controller.measurement)
-            return self._planner.way(now, stop.goal, centre=self._centre, leave=True).legs
+            centre = self._centre(stop.planner)
+            return stop.planner.way(now, stop.goal, centre=centre, leave=True).legs
         except PlanningError:
             return ()
 
-    def _driver(self, legs: Sequence[LegEnd], goal: PlanarPose, name: str) -> LegDriver:
+    def _driver(self, stop: Stop, legs: Sequence[LegEnd], name: str) -> LegDriver:
+        centre, turning = self._centre(stop.planner), self._turning(stop.planner.picker)
         return LegDriver(
             legs,
-            heading=goal.heading + self._centre.heading,
-            chassis=Chassis(self._picker.base, self._turning.multiplier),
-            centre=self._centre,
+            heading=stop.goal.heading + centre.heading,
+            chassis=Chassis(self._picker.base, turning.multiplier),
+            centre=centre,
             name=name,
             locate=self.known_pose,
         )
@@ -289,16 +345,19 @@ class Mission:
     def _plan(self, attempt: Attempt, stop: Stop, measurement: Measurement) -> ArmPlan | None:
         """Plan the arm's motion, from where the base is or from where it should be."""
         layout = self._case.layout
-        base = self._planner.root(stop.goal)
+        base = stop.planner.root(stop.goal)
         places = [layout.object_pose(i) for i in range(len(layout.objects))]
         if self._case.replan:
-            base = _pose(measurement.poses[0])
-            places = [_pose(row) for row in measurement.poses[1 : 1 + len(places)]]
+            base, places = _pose(measurement.poses[0]), self._seen(measurement)
         try:
-            return self._planner.reach(attempt.object, base=base, places=places)
+            return stop.planner.reach(attempt.object, base=base, places=places)
         except PlanningError as reason:
             attempt.failed, attempt.reason = reason.what, str(reason)
             return None
+
+    def _seen(self, measurement: Measurement) -> list[Array]:
+        """Return the poses of the objects."""
+        return [_pose(row) for row in measurement.poses[1 : 1 + len(self._case.layout.objects)]]
 
 
 def _pose(row: Array) -> Array:

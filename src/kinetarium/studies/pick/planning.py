@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import atan2, cos, pi, radians, sin
 from time import process_time
@@ -18,10 +18,12 @@ from kinetarium.plan import (
     PlanningRobot,
     TimedMotion,
     motion_limits,
+    narrow_posture,
     place_arm,
     plan_arm_path,
     plan_tool_lines,
     planning_robot,
+    side_reach,
     time_line,
     time_path,
 )
@@ -69,6 +71,8 @@ _TOOL_SPEED = 0.1
 """Speed of the tool along lines [m/s]."""
 _SCALE = 0.5
 """Speed of the arm over its limits [-]."""
+_NARROWER = 0.05
+"""How much less far an arm reaches to the sides in a posture that is worth taking [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,6 @@ class ArmPlan:
         approach: From the travelling posture to the pre-grasp.
         down: From there to the grasp.
         up: From the grasp to the lifted object.
-        retreat: From there to the travelling posture.
         limit_margin: Least distance of a joint from its limits [rad or m].
     """
 
@@ -93,16 +96,30 @@ class ArmPlan:
     limit_margin: float
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _placer(picker: Picker) -> Placer:
-    return Placer(kept_map(picker.model, tool=picker.arm.tool), robot=picker.model)
+    reach_map = kept_map(picker.model, tool=picker.arm.tool)
+    return Placer(reach_map, robot=picker.model, travel=picker.posture)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _planning_robot(picker: Picker) -> PlanningRobot:
     return planning_robot(
         picker.model, tool=picker.arm.tool, X_LT=picker.grip_in_tool, positions=picker.positions
     )
+
+
+@lru_cache(maxsize=2)
+def narrow(picker: Picker) -> Picker | None:
+    """Return the robot as it travels where there is little room; None if it cannot be narrower."""
+    robot = _planning_robot(picker)
+    posture = narrow_posture(robot, near=picker.home, height=picker.height)
+    if (
+        posture is None
+        or side_reach(robot, picker.posture) < side_reach(robot, posture) + _NARROWER
+    ):
+        return None
+    return replace(picker, travel=tuple(posture.tolist()))
 
 
 @dataclass(eq=False)
@@ -389,6 +406,27 @@ class Planner:
         with self._timed("arm"):
             return self._reach(index, base=base, places=places)
 
+    def take_posture(self, q: Array, *, base: PlanarPose, places: Sequence[Array]) -> TimedMotion:
+        """Return the motion of the arm to the posture in which the robot travels.
+
+        Args:
+            q: Where the arm is [rad or m], shape (arm,).
+            base: Where the robot stands.
+            places: Poses of all objects, shape (4, 4) each.
+
+        Raises:
+            PlanningError: If there is none.
+        """
+        with self._timed("arm"):
+            shapes = zip(self.tables.object_shapes(), places, strict=True)
+            about = (*self._standing, *(Geometry(shape.shape, X_WO) for shape, X_WO in shapes))
+            arm = place_arm(self._robot, self.root(base),
+                            obstacles=Obstacles(about, ground=True), margin=ARM_MARGIN)  # fmt: skip
+            path = plan_arm_path(arm, q, goal=self.picker.posture)
+        if not path.found:
+            raise PlanningError(NO_PATH, path.reason)
+        return time_path(path.q, motion_limits(self._robot.chain, scale=_SCALE))
+
     def reachable(self, base: PlanarPose, objects: Sequence[int]) -> list[int]:
         """Return the objects that the arm reaches from a base, placed as planned."""
         places = [self.tables.object_pose(i) for i in range(len(self.tables.objects))]
@@ -420,9 +458,8 @@ class Planner:
         X_WO = _upright(places[index])
         quarters = list(picker.widths(held))
         grasps = [picker.grasp(held, X_WO, quarter) for quarter in quarters]
-        down = plan_tool_lines(
-            arm, np.array([[pose((0.0, 0.0, PRE_GRASP)) @ X, X] for X in grasps]), near=picker.home
-        )
+        lines = np.array([[pose((0.0, 0.0, PRE_GRASP)) @ X, X] for X in grasps])
+        down = plan_tool_lines(arm, lines, near=picker.home)
         order = sorted(
             range(len(down)), key=lambda i: -down[i].limit_margin if down[i].found else 1e9
         )
@@ -436,7 +473,7 @@ class Planner:
             if not up.found:
                 reason = up.reason
                 continue
-            path = plan_arm_path(above, picker.home, goal=down[i].q[0])
+            path = plan_arm_path(above, picker.posture, goal=down[i].q[0])
             if not path.found:
                 reason = path.reason
                 continue

@@ -59,12 +59,14 @@ class Picker:
         arm: The joints from the root to the tool: a torso is part of it.
         gripper: Its gripper.
         base: Its wheels.
+        travel: Positions of the arm while it drives; at home if None.
     """
 
     robot: StudiedRobot
     arm: Arm
     gripper: Gripper
     base: WheeledBase
+    travel: tuple[float, ...] | None = None
 
     @property
     def model(self) -> RobotModel:
@@ -78,8 +80,13 @@ class Picker:
 
     @cached_property
     def home(self) -> Array:
-        """Positions of the arm while it drives, shape (arm,)."""
+        """Positions of the arm at home, shape (arm,)."""
         return np.array([self.robot.home[name] for name in self.arm.joints])
+
+    @property
+    def posture(self) -> Array:
+        """Positions of the arm while it drives, shape (arm,)."""
+        return self.home if self.travel is None else np.array(self.travel)
 
     @cached_property
     def open_fingers(self) -> dict[str, float]:
@@ -89,7 +96,8 @@ class Picker:
     @cached_property
     def positions(self) -> dict[str, float]:
         """Positions of all joints while it drives, the gripper open, by joint."""
-        return {**self.robot.home, **self.open_fingers}
+        arm = dict(zip(self.arm.joints, self.posture.tolist(), strict=True))
+        return {**self.robot.home, **arm, **self.open_fingers}
 
     @cached_property
     def shoulder(self) -> tuple[float, float]:

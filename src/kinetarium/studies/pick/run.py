@@ -51,11 +51,14 @@ def run(case: Case) -> Recording:
     """Plan and run the mission; what cannot be planned is not run."""
     engine, picker = open_engine(case.engine), open_picker(case.robot, case.reading, case.sha256)
     options = _options(engine)
-    turning = Turning()
-    if case.calibrate:
-        turning = calibrated(picker, case.engine, case.friction, case.tyres, case.timestep)
+
+    def turning(picker: Picker) -> Turning:
+        if not case.calibrate:
+            return Turning()
+        return calibrated(picker, case.engine, case.friction, case.tyres, case.timestep)
+
     most, turn = case.localisation
-    planner = Planner(picker, case.layout, (most, radians(turn)), turning.spread)
+    planner = Planner(picker, case.layout, (most, radians(turn)), turning(picker).spread)
     mission = Mission(case, planner, turning)
     controller = mission.controller()
     with Rollout(
@@ -71,7 +74,7 @@ def run(case: Case) -> Recording:
         )
         timing = {LOOP_TIME: process_time() - begin}
     phases = [[each.name, each.begin, each.end] for each in controller.times]
-    facts = {**mission.facts(), "turning": asdict(turning), "phases": phases}
+    facts = {**mission.facts(), "turning": asdict(turning(picker)), "phases": phases}
     facts["map"] = planner.slice(0)
     timing |= {f"{what}_s": seconds for what, seconds in planner.elapsed.items()}
     return replace(

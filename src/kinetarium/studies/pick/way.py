@@ -117,7 +117,7 @@ def plan_way(
             obstacles,
             start=a,
             goal=b,
-            posture=picker.home,
+            posture=picker.posture,
             height=picker.height,
             steered=centre,
             motion=picker.base.kind.value,
