@@ -100,7 +100,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     assert faulty
     Path("arm.urdf").write_text(faulty[1], encoding="utf-8")
-    Path("way.csv").write_text("0,0\n1000,0\n", encoding="utf-8")
+    for name, end in {"way": 1000, "metre": 100, "short": 32}.items():
+        Path(f"{name}.csv").write_text(f"0,0\n{end},0\n", encoding="utf-8")
     Path("points.csv").write_text("0,0\n0.1,0\n0.1,0.1\n", encoding="utf-8")
     heights = np.random.default_rng(0).integers(0, 255, (40, 40)).astype(np.uint8)
     Image.fromarray(heights).save("heights.png")
