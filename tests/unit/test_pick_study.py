@@ -267,17 +267,23 @@ def test_a_correction_turns_away_from_the_table() -> None:
 def test_the_arm_is_folded_where_its_hand_would_meet_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "chest_high.toml"
-    high = NEAR.replace("[[tables]]", "[[tables]]\nsize = [1.2, 0.6, 0.9]")
-    file.write_text(high.replace("y = -0.2", "y = -0.1"))
+    file = tmp_path / "two.toml"
+    file.write_text(
+        NEAR.replace("[[tables]]", "[[tables]]\nsize = [1.2, 0.6, 0.9]\n[[tables]]\nx = 3.0")
+        .replace("y = -0.2", "y = -0.1")
+        .replace("y = -1.3", "y = -1.6")
+        + "[[objects]]\ntable = 2\nx = 0.1\ny = -0.15\n"
+    )
     [case] = cases(Config(engine=("mujoco",), scene=(str(file),)))
     recording = run(case)
-    [row] = score(case, recording)
-    assert (row["success"], row["touches"]) == (True, 0) and row["slip_mm"] < 1
-    assert [name for name, *_ in recording.facts["phases"]][1:3] == ["fold", "drive"]
+    for row in score(case, recording):
+        assert (row["success"], row["touches"]) == (True, 0) and row["slip_mm"] < 1
+    names = [name for name, *_ in recording.facts["phases"]]
+    at = names.index("fold")
+    assert names[at - 1 : at + 2] == ["return", "fold", "drive"] and names.count("fold") == 1
     monkeypatch.setattr("kinetarium.studies.pick.mission.narrow", lambda picker: None)
-    [row] = score(case, run(case))
-    assert (row["success"], row["cause"]) == (False, "no path")
+    high, low = score(case, run(case))
+    assert (high["success"], high["cause"], low["success"]) == (False, "no path", True)
 
 
 @pytest.mark.parametrize("height", [1.1, 1.3])

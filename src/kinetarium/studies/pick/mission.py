@@ -125,6 +125,7 @@ class Mission:
         layout = case.layout
         self._places = [layout.object_pose(i) for i in range(len(layout.objects))]
         start = PlanarPose(layout.start.x, layout.start.y, radians(layout.start.yaw))
+        self._stand = start
         self._queue: list[tuple[PlanarPose, list[int]]] = []
         by_map = case.placement in (Placement.ROBUST, Placement.MAP)
         if len(self.attempts) > 1 and by_map:
@@ -171,7 +172,7 @@ class Mission:
             goal, objects = self._queue.pop(0)
             try:
                 way = self._planner.way(start, goal, centre=self._centre(self._planner))
-                posture = self._change(self._planner, start)
+                posture = self._change(self._planner)
             except PlanningError:
                 continue  # its objects are tried one by one, as those that are not reached
             if near := self._planner.reachable(goal, objects):
@@ -200,7 +201,7 @@ class Mission:
         Raises:
             PlanningError: If there is none.
         """
-        posture = self._change(planner, start)
+        posture = self._change(planner)
         goal, way = planner.stop(
             index,
             placement=self._case.placement,
@@ -221,7 +222,7 @@ class Mission:
         except PlanningError:
             return None
 
-    def _change(self, planner: Planner, start: PlanarPose) -> TimedMotion | None:
+    def _change(self, planner: Planner) -> TimedMotion | None:
         """Return the motion of the arm to the posture in which it travels; None if it has it.
 
         Raises:
@@ -229,7 +230,7 @@ class Mission:
         """
         if np.array_equal(self._posture, planner.picker.posture):
             return None
-        return planner.take_posture(self._posture, base=start, places=self._places)
+        return planner.take_posture(self._posture, base=self._stand, places=self._places)
 
     def _add_stop(self, stop: Stop) -> None:
         self.stops.append(stop)
@@ -252,9 +253,10 @@ class Mission:
             first = len(controller.times)
             stop.phases = (first, None)
             if stop.posture is not None:
-                holder = self._picker.usual_holder
-                yield ArmMotion("fold", stop.posture, picker=self._picker, holder=holder)
-                self._posture = stop.planner.picker.posture
+                picker = stop.planner.picker
+                name = "unfold" if picker.travel is None else "fold"
+                yield ArmMotion(name, stop.posture, picker=picker, holder=picker.usual_holder)
+                self._posture = picker.posture
             yield from self._drive(stop, controller)
             stop.phases = (first, len(controller.times))
             last = stop.objects[-1]
@@ -262,6 +264,7 @@ class Mission:
                 more = i != last or any(a.stop is None and not a.failed for a in self.attempts)
                 yield from self._pick(self.attempts[i], stop, controller, put_back=more)
             done += 1
+            self._stand = planar_pose(controller.measurement.poses[0])
             self._places = self._seen(controller.measurement)
             self._plan_stop(self.known_pose(controller.measurement))
 
