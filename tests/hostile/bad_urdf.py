@@ -216,7 +216,7 @@ CHANGES = [
     Change("loop joint", "unsupported", END, '<loop_joint name="a"/>' + END),
     Change("include without xacro", "unsupported", END, '<include filename="a.urdf"/>' + END),
     Change("include of XML", "unsupported", END, '<xi:include href="a.urdf"/>' + END),
-    Change("moment named twice", "unknown-element", MOMENT, MOMENT.replace("/>", ' iyx="1"/>')),
+    Change("moment given twice", "inertia", MOMENT, MOMENT.replace("/>", ' iyx="1"/>')),
     Change("limits of another format", "unknown-element", LIMIT,
            _limit('<limit min="-1" max="1" effort="50" velocity="2"/>')),
     Change("half a name", "unknown-element", MIMIC, '<dynamics damp="1"/>'),

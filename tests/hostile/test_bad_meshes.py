@@ -14,6 +14,7 @@ from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.mesh import mesh as mesh_module
 from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.reading import Reading
+from mesh_files import PLY, binary_ply, tetrahedron
 
 HEADER = b"a tetrahedron".ljust(80)
 
@@ -53,7 +54,20 @@ DAE = """<?xml version="1.0" encoding="utf-8"?>
 </COLLADA>
 """
 MOVE = "<translate>0 0 1</translate>"
-SOUND = {".stl": STL, ".obj": OBJ.encode(), ".dae": DAE.encode()}
+SOUND = {
+    ".stl": STL,
+    ".obj": OBJ.encode(),
+    ".dae": DAE.encode(),
+    ".glb": tetrahedron().glb(),
+    ".gltf": tetrahedron().text(),
+    ".ply": PLY,
+}
+OTHERS = {
+    ".text.stl": TEXT_STL.encode(),
+    ".binary.ply": binary_ply(
+        TETRAHEDRON.reshape(-1, 3), [[0, 1, 2], [3, 4, 5, 5], [6, 7, 8], [9, 10, 11]]
+    ),
+}
 
 
 def spoilt(value: float) -> np.ndarray:
@@ -370,10 +384,10 @@ def test_every_truncation(tmp_path, suffix):
             assert refusal(path)[0] is Code.MESH_BROKEN
 
 
-@pytest.mark.parametrize("suffix", [".stl", ".obj", ".dae", ".text.stl"])
+@pytest.mark.parametrize("suffix", [*SOUND, *OTHERS])
 def test_mutants(tmp_path, suffix):
     chance = random.Random(suffix)
-    data = TEXT_STL.encode() if suffix == ".text.stl" else SOUND[suffix]
+    data = {**SOUND, **OTHERS}[suffix]
     path = tmp_path / f"a{suffix}"
     for _ in range(150):
         mutant = bytearray(data)

@@ -166,6 +166,7 @@ def test_a_floating_joint_under_an_empty_world_is_a_free_base(tmp_path: Path) ->
     [
         (Allowance.MISSING_MESH, BOX, '<mesh filename="nowhere.stl"/>'),
         (Allowance.MISSING_LIMIT, LIMIT, "</joint>\n  <joint name=\"elbow\""),
+        (Allowance.MISSING_LIMIT, LIMIT, LIMIT.replace(' effort="50"', "")),
         (Allowance.MASSLESS, '<mass value="1"/>', '<mass value="0"/>'),
         (Allowance.BAD_INERTIA, MOMENT, _inertia(1.0, 1.0, -9.0)),
     ],
@@ -178,6 +179,14 @@ def test_the_refusal_names_the_switch_that_lets_it_through(
         _load(tmp_path, text)
     assert f"--allow-{allow}" in caught.value.refusals[0].remedy
     assert _load(tmp_path, text, allow).repairs
+
+
+def test_products_of_inertia_may_be_written_twice(tmp_path: Path) -> None:
+    twice = MOMENT.replace(' iyy="', ' iyx="0" izx="0" izy="0" iyy="')
+    assert twice != MOMENT and SOUND.count(MOMENT)
+    assert _load(tmp_path, SOUND.replace(MOMENT, twice)).repairs == ()
+    with pytest.raises(RobotFileError, match="has izx and ixz that differ"):
+        _load(tmp_path, SOUND.replace(MOMENT, twice.replace('izx="0"', 'izx="1e-3"')))
 
 
 def test_no_inertia_is_accepted_early_that_would_be_repaired() -> None:

@@ -17,6 +17,8 @@ from kinetarium.errors import OutputError
 from kinetarium.import_closure import file_closure
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read_robot_part
 from kinetarium.model.mesh._collada import read_collada
+from kinetarium.model.mesh._gltf import read_gltf
+from kinetarium.model.mesh._ply import read_ply
 from kinetarium.model.mesh.formats import read_msh, read_obj, read_stl
 from kinetarium.model.mesh.triangles import BrokenMeshError, read_only_mesh
 from kinetarium.model.robot import MeshData, MeshFile, TriangleMesh
@@ -37,6 +39,9 @@ _READERS: dict[str, Callable[[bytes], TriangleMesh]] = {
     ".obj": read_obj,
     ".dae": read_collada,
     ".msh": read_msh,
+    ".glb": read_gltf,
+    ".gltf": read_gltf,
+    ".ply": read_ply,
 }
 
 
@@ -87,7 +92,7 @@ _cache = _Cache()
 
 
 def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) -> TriangleMesh:
-    """Load an STL, OBJ, COLLADA or MSH file by its suffix, in its own units, COLLADA in metres.
+    """Load a mesh file by its suffix, in its own units, COLLADA and glTF in metres.
 
     A file that has not changed is not read again while it is in the cache.
 

@@ -193,7 +193,9 @@ class JointReader:
                     Code.LIMITS, where, "no <limit>: read as unlimited", line=element.line
                 )
             return unbounded, JointLimits()
-        velocity, effort = (self._bound(child, key, bounded) for key in ("velocity", "effort"))
+        velocity, effort = (
+            self._bound(element, child, key, required=bounded) for key in ("velocity", "effort")
+        )
         lower, upper = self._range(element, child, bounded=bounded)
         self._check_unused_limits(element, child)
         if min(velocity, effort) < 0:
@@ -252,14 +254,24 @@ class JointReader:
                 )
         self._children.leave_out_attributes(limit, *MOTION_LIMITS)
 
-    def _bound(self, element: Element, name: str, required: bool) -> float:
-        optional = (
-            not required
-            or self._document.version >= WITH_OPTIONAL_LIMITS
-            or Allowance.MISSING_LIMIT in self._diagnostics.allow
-        )
-        default = UNLIMITED if optional else None
-        return _limit(self._attributes.number(element, name, default=default, most=inf))
+    def _bound(self, joint: Element, limit: Element, name: str, *, required: bool) -> float:
+        """Read the limit of speed or effort; a missing one is none at all."""
+        if (
+            required
+            and name not in limit.attributes
+            and self._document.version < WITH_OPTIONAL_LIMITS
+        ):
+            if Allowance.MISSING_LIMIT not in self._diagnostics.allow:
+                raise self._diagnostics.refusal(
+                    Code.MISSING_ATTRIBUTE,
+                    f"{joint} has no {name} limit",
+                    remedy=f'write {name}="...", or pass --allow-missing-limit',
+                    line=limit.line,
+                )
+            where = f"joint {joint.attributes['name']}"
+            message = f"no {name} limit: read as unlimited"
+            self._diagnostics.repair(Code.LIMITS, where, message, line=limit.line)
+        return _limit(self._attributes.number(limit, name, default=UNLIMITED, most=inf))
 
     def _losses(self, element: Element) -> dict[str, Any]:
         """Return damping, friction and armature by name."""

@@ -28,7 +28,7 @@ from kinetarium.model.robot import (
 from kinetarium.model.tree import Located, assemble
 from kinetarium.model.urdf._joints import JointReader, UrdfJointType
 from kinetarium.model.urdf.origins import FIRST, UrdfDocument, read_version
-from kinetarium.model.urdf.vocabulary import ELEMENT_RULES, MOMENTS, SHAPES, Children
+from kinetarium.model.urdf.vocabulary import ELEMENT_RULES, MIRRORED, MOMENTS, SHAPES, Children
 
 
 def read_urdf(root: Element, *, reading: Reading, format: str = "urdf") -> RobotModel:
@@ -156,7 +156,16 @@ class LinkReader:
         X_LC = self._document.pose(element)
         mass = self._children.exactly_one(element, "mass")
         moment = self._children.exactly_one(element, "inertia")
-        ixx, ixy, ixz, iyy, iyz, izz = (self._attributes.number(moment, key) for key in MOMENTS)
+        moments = {key: self._attributes.number(moment, key) for key in MOMENTS}
+        for twice, key in MIRRORED.items():
+            if self._attributes.number(moment, twice, default=moments[key]) != moments[key]:
+                raise self._diagnostics.refusal(
+                    Code.INERTIA,
+                    f"{moment} has {twice} and {key} that differ",
+                    remedy=f"leave {twice} out: the moments of inertia are symmetric",
+                    line=moment.line,
+                )
+        ixx, ixy, ixz, iyy, iyz, izz = moments.values()
         R_LC = X_LC[:3, :3]
         moment_C = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
         return checked_inertia(

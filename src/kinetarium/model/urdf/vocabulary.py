@@ -34,6 +34,8 @@ class ElementRule:
 
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+MIRRORED = {"iyx": "ixy", "izx": "ixz", "izy": "iyz"}
+"""Products of inertia that some programs write twice."""
 MOTION_LIMITS = ("acceleration", "deceleration", "jerk")
 """Limits of URDF 1.2 that no study uses."""
 
@@ -61,7 +63,7 @@ ELEMENT_RULES = {
     "inertial": ElementRule(children=("origin", "mass", "inertia")),
     "origin": ElementRule(optional=("xyz", "rpy", "quat_xyzw")),
     "mass": ElementRule(required=("value",)),
-    "inertia": ElementRule(required=MOMENTS),
+    "inertia": ElementRule(required=MOMENTS, optional=tuple(MIRRORED)),
     "visual": _GEOMETRY_OWNER,
     "collision": _GEOMETRY_OWNER,
     "geometry": ElementRule(children=SHAPES, foreign=("material", "plane", "cdf")),
