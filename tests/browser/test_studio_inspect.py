@@ -67,7 +67,7 @@ def in_picture(room, link, points):
     row = np.array(room.room["poses"][f"robot/{link}"])
     world = np.atleast_2d(points) @ rotation_from_quaternion(row[3:]).T + row[:3]
     box = room.page.locator(".stage canvas").bounding_box()
-    return np.array([room.place(point) for point in world]) - (box["x"], box["y"])
+    return room.places(world) - (box["x"], box["y"])
 
 
 def box_of(pixels):

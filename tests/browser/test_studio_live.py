@@ -75,13 +75,15 @@ class LiveRoom(Opened):
 
     def place(self, point, column=0, columns=1):
         """Return where a point of the world is on the page."""
-        x, y, _, w = self.eye() @ [*point, 1.0]
+        return tuple(self.places([point], column, columns)[0])
+
+    def places(self, points, column=0, columns=1):
+        """Return where points of the world are on the page, shape (n, 2)."""
+        x, y, _, w = self.eye() @ np.column_stack([points, np.ones(len(points))]).T
         box = self.page.locator(".stage canvas").bounding_box()
         width = box["width"] / columns
-        return (
-            box["x"] + width * (column + (x / w + 1) / 2),
-            box["y"] + box["height"] * (1 - y / w) / 2,
-        )
+        across = box["x"] + width * (column + (x / w + 1) / 2)
+        return np.column_stack([across, box["y"] + box["height"] * (1 - y / w) / 2])
 
     def hand(self, room=None):
         """Return a point in the middle of the hand."""
