@@ -4,8 +4,6 @@ BIN := .venv/bin
 STAMP := .venv/installed
 PIP := 26.3
 .DEFAULT_GOAL := help
-# Tests start thousands of processes: each would compile all modules again.
-export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo docs test test-long test-newton lint bench clean browser page
 
