@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinetarium.figure.replay import Replay
-from kinetarium.figure.scene_replay import walk_replay as machine_replay
+from kinetarium.figure.walk_replay import walk_replay as machine_replay
 from kinetarium.legs import (
     LegKind,
     LegsError,

@@ -7,8 +7,8 @@ import numpy as np
 
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.scene3d import Mesh3D, Scene3D
-from kinetarium.figure.scene_replay import machine_meshes
 from kinetarium.figure.text import Cell, Column, Prose, Table, header
+from kinetarium.figure.walk_replay import machine_meshes
 from kinetarium.legs import (
     TABLE_1,
     Curve,

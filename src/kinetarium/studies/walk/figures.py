@@ -13,8 +13,9 @@ from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series,
 from kinetarium.figure.page import Figure, Section
 from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene3d import Scene3D
-from kinetarium.figure.scene_replay import machine_meshes, scene_replay, walk_replay
+from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Column, Prose, Table, header
+from kinetarium.figure.walk_replay import machine_meshes, walk_replay
 from kinetarium.legs import LegKind, Machine
 from kinetarium.legs.walk.walk import walking_volume
 from kinetarium.recording.recording import Recording
