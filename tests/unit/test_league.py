@@ -173,7 +173,7 @@ def test_cost_at_equal_error_lies_on_the_curve() -> None:
     standings = Standings([curve("1", k, pace=p) for k, p in enumerate((8.0, 10.0, 13.0))])
     # Error 8 mm is reached by the coarsest step already.
     cost = standings.equal_error(("e", "1"), FALL)
-    assert cost == pytest.approx((10 / 4e-3, 8 / 4e-3, 13 / 4e-3))
+    assert cost == pytest.approx((10 / 4e-3, 8 / 4e-3, 13 / 4e-3, 3))
     # Doubled and shifted: error 4 h reaches 8 mm at h = 2 ms exactly, 3 h between the steps.
     for factor in (4.0, 3.0):
         errors = {step: factor * step for step in QUICK_TIMESTEPS}
@@ -207,6 +207,16 @@ def test_sides_tie_unless_every_round_separates_them(first, second, ties: bool) 
     assert change.alike == (("free-fall",) if ties else ())
     said = str(report(standings._outcomes).sections[0])
     assert ("too few" in said) == (len(first) < LEAST_ROUNDS)
+
+
+def test_a_side_that_lost_a_round_has_no_place() -> None:
+    whole = [curve("2", k, pace=10.0 + k) for k in range(5)]
+    crashed = [failed("1", Part.CURVES, number=k) for k in range(1, 5)]
+    standings = Standings([curve("1", 0, pace=1.0), *crashed, *whole])
+    assert [side for side, _, _ in standings.ranking(FALL)] == [("e", "2")]
+    (change,) = standings.changes()
+    assert change.speeds == change.alike == ()
+    assert "e 1 has no place: 1 of 5 rounds were measured" in str(report(standings._outcomes))
 
 
 def test_chance_is_that_of_the_rank_test() -> None:

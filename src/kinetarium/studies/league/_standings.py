@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 from math import comb, exp, log
 from statistics import median
+from typing import NamedTuple, Self
 
-from kinetarium.batch.outcomes import Spread
 from kinetarium.batch.study import Outcome
 from kinetarium.recording.recording import Row, RunStatus
 from kinetarium.studies.league.config import Case, Part
@@ -34,6 +34,20 @@ Side = tuple[str, str]
 def label(side: Side) -> str:
     """Return a side as a reader sees it."""
     return " ".join(side)
+
+
+class Cost(NamedTuple):
+    """The median and the range of CPU times [us/s], and of how many rounds they are."""
+
+    median: float
+    min: float
+    max: float
+    rounds: int
+
+    @classmethod
+    def of(cls, times: Sequence[float]) -> Self | None:
+        """Return the cost of some rounds; None without any."""
+        return cls(median(times), min(times), max(times), len(times)) if times else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +99,33 @@ class Standings:
 
     @cached_property
     def errors(self) -> dict[tuple[Side, str], dict[float, float]]:
-        """Errors by side and problem, then time step, coarsest first."""
+        """The worst errors of all rounds by side and problem, then time step, coarsest first."""
         found: dict[tuple[Side, str], dict[float, float]] = {}
         for outcome in self._outcomes:
             for row in outcome.rows if outcome.case.part is Part.CURVES else ():
                 if row["error"] is not None:
                     steps = found.setdefault((_side(outcome), row["name"]), {})
-                    steps.setdefault(row["timestep"], row["error"])
+                    step = row["timestep"]
+                    steps[step] = max(row["error"], steps.get(step, 0.0))
         return found
 
-    def costs(self, side: Side, problem: Problem) -> dict[float, list[float]]:
-        """Return CPU time per simulated second of every round by time step [us/s]."""
-        found: dict[float, list[float]] = {}
+    def costs(self, side: Side, problem: Problem) -> dict[float, dict[int, float]]:
+        """Return CPU time per simulated second by time step and round [us/s]."""
+        found: dict[float, dict[int, float]] = {}
         for outcome in self._outcomes:
             if _side(outcome) == side and outcome.case.part is Part.CURVES:
                 for item, cpu in outcome.timing.items():
                     name, _, step = item.partition("@")
-                    if name == problem.name and step:
-                        found.setdefault(float(step), []).append(1e6 * cpu / problem.duration)
+                    if name == problem.name and step and cpu > 0:
+                        rounds = found.setdefault(float(step), {})
+                        rounds[outcome.case.round] = 1e6 * cpu / problem.duration
         return found
 
-    def cost_at(self, side: Side, problem: Problem, *, timestep: float) -> Spread | None:
+    def cost_at(self, side: Side, problem: Problem, *, timestep: float) -> Cost | None:
         """Return CPU time at a time step [us/s] over all rounds; None if there is none."""
-        return _spread(self.costs(side, problem).get(timestep, []))
+        return Cost.of([*self.costs(side, problem).get(timestep, {}).values()])
 
-    def equal_error(self, side: Side, problem: Problem) -> Spread | None:
+    def equal_error(self, side: Side, problem: Problem) -> Cost | None:
         """Return the CPU time at which a side reaches a problem's target error [us/s].
 
         It is interpolated between the first time step that reaches the target and the one
@@ -123,20 +139,26 @@ class Standings:
             if errors[step] <= problem.target:
                 before = steps[place - 1] if place else step
                 share = _share(errors[before], errors[step], problem.target) if place else 1.0
-                pairs = zip(costs[before], costs[step], strict=False)
-                return _spread([exp((1 - share) * log(a) + share * log(b)) for a, b in pairs])
+                pairs = [(a, costs[step].get(n)) for n, a in costs[before].items()]
+                return Cost.of(
+                    [exp((1 - share) * log(a) + share * log(b)) for a, b in pairs if b is not None]
+                )
         return None
 
-    def ranking(self, problem: Problem) -> list[tuple[Side, Spread, bool]]:
-        """Return the sides that reach the target, fastest first, and whether each ties with it."""
-        found = [(s, cost) for s in self.sides if (cost := self.equal_error(s, problem))]
+    def ranking(self, problem: Problem) -> list[tuple[Side, Cost, bool]]:
+        """Return the sides that reach the target, fastest first, and whether each ties with it.
+
+        A side that lost a round has no place: the rounds that crash might be the slow ones.
+        """
+        costs = [(side, self.equal_error(side, problem)) for side in self.sides]
+        found = [(side, cost) for side, cost in costs if cost and cost.rounds == self.rounds]
         found.sort(key=lambda pair: pair[1].median)
         return [(side, cost, not self.faster(found[0][1], cost)) for side, cost in found]
 
-    def faster(self, one: Spread, other: Spread) -> bool:
+    def faster(self, one: Cost, other: Cost) -> bool:
         """Return whether one is faster in every pair of rounds, enough of them, by over 5 %."""
         separate = one.max < other.min and other.median > _LEAST_CHANGE * one.median
-        return self.rounds >= LEAST_ROUNDS and separate
+        return separate and min(one.rounds, other.rounds) == self.rounds >= LEAST_ROUNDS
 
     def failures(self, side: Side) -> list[str]:
         """Return the reason of every process, run and check that has no figure."""
@@ -172,7 +194,7 @@ class Standings:
         for problem in BY_NAME.values():
             first = self.cost_at(old, problem, timestep=_COMMON_STEP)
             second = self.cost_at(new, problem, timestep=_COMMON_STEP)
-            if first and second:
+            if first and second and first.rounds == second.rounds == self.rounds:
                 if self.faster(first, second) or self.faster(second, first):
                     speeds.append((problem.name, second.median / first.median))
                 else:
@@ -222,11 +244,6 @@ def _side(outcome: Outcome[Case]) -> Side:
 def _age(side: Side) -> list[int]:
     """Return the numbers in a version, which order 3.9 before 3.15."""
     return [int(number) for number in re.findall(r"\d+", side[1])]
-
-
-def _spread(values: Sequence[float]) -> Spread | None:
-    positive = [value for value in values if value > 0]
-    return Spread(median(positive), min(positive), max(positive)) if positive else None
 
 
 def _share(coarse: float, fine: float, target: float) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Spread, completion
+from kinetarium.batch.outcomes import completion
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Style
 from kinetarium.figure.page import Section
@@ -13,6 +13,7 @@ from kinetarium.figure.text import Cell, Column, Listing, Prose, Table, cell_tex
 from kinetarium.studies.league._standings import (
     LEAST_ROUNDS,
     Change,
+    Cost,
     Side,
     Standings,
     chance,
@@ -132,6 +133,9 @@ def _best(standings: Standings, problem: Problem) -> str:
         errors = standings.errors.get((side, problem.name))
         if errors and side not in reached and min(errors.values()) > problem.target:
             texts.append(f"{label(side)} does not reach it (at best {min(errors.values()):.2g})")
+        elif (cost := standings.equal_error(side, problem)) and cost.rounds < standings.rounds:
+            measured = f"{cost.rounds} of {standings.rounds} rounds were measured"
+            texts.append(f"{label(side)} has no place: {measured}")
     return f"{error}: {'; '.join(texts) or 'nothing was measured'}."
 
 
@@ -238,7 +242,7 @@ def _cost_cell(standings: Standings, side: Side, problem: Problem) -> str:
     return "not reached" if errors and min(errors.values()) > problem.target else ""
 
 
-def _ms(cost: Spread) -> str:
+def _ms(cost: Cost) -> str:
     low, middle, high = (f"{value / 1e3:.3g}" for value in (cost.min, cost.median, cost.max))
     return f"{middle} ({low} to {high})"
 
@@ -293,11 +297,11 @@ def _cost_rows(standings: Standings) -> Iterator[dict[str, Any]]:
         for problem in PROBLEMS:
             for step, error in standings.errors.get((side, problem.name), {}).items():
                 cost = standings.cost_at(side, problem, timestep=step)
-                middle, low, high = cost or (None, None, None)
+                middle, low, high, rounds = cost or (None, None, None, 0)
                 yield {
                     "engine": side[0], "version": side[1], "problem": problem.name,
                     "timestep": step, "error": error, "unit": problem.unit, "cost_us": middle,
-                    "low_us": low, "high_us": high,
+                    "low_us": low, "high_us": high, "rounds": rounds,
                 }  # fmt: skip
 
 
