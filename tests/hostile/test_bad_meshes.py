@@ -14,7 +14,7 @@ from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
 from kinetarium.model.mesh import mesh as mesh_module
 from kinetarium.model.mesh.mesh import load_mesh
 from kinetarium.model.reading import Reading
-from mesh_files import PLY, binary_ply, tetrahedron
+from mesh_files import PLY, Gltf, binary_ply, tetrahedron
 
 HEADER = b"a tetrahedron".ljust(80)
 
@@ -274,6 +274,44 @@ def test_billions_of_instances(tmp_path):
     (tmp_path / "a.dae").write_text(text)
     code, message = refusal(tmp_path / "a.dae")
     assert code is Code.MESH_BROKEN and "20,000" in message
+
+
+def points_only(nodes: int) -> Gltf:
+    """Nodes that show as many primitives each, all of them points."""
+    file = tetrahedron()
+    mesh = file.mesh(*[{"attributes": {"POSITION": 0}, "mode": 0}] * nodes)
+    return file.scene(*(file.node(mesh=mesh) for _ in range(nodes)))
+
+
+def with_float_indices() -> Gltf:
+    file = tetrahedron()
+    faces = file.array(np.array([0.0, 2.7, 1.0]), "<f4")
+    mesh = file.mesh({"attributes": {"POSITION": 0}, "indices": faces})
+    return file.scene(file.node(mesh=mesh))
+
+
+def overflowing() -> Gltf:
+    file = tetrahedron()
+    inner = file.node(mesh=0, scale=[1e200] * 3)
+    return file.scene(file.node(children=[inner], scale=[1e200] * 3))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "data", "reason"),
+    [
+        (".gltf", points_only(200).text(), "20,000"),
+        (".gltf", with_float_indices().text(), "whole numbers"),
+        (".gltf", overflowing().text(), "not finite"),
+        (".ply", PLY.replace(b"3 0 2 1", b"3 0 2.5 1"), "whole numbers"),
+        (".ply", PLY.replace(b"3 0 2 1", b"3 0 nan 1"), "whole numbers"),
+    ],
+)
+def test_bad_gltf_and_ply(tmp_path, suffix, data, reason):
+    assert data != PLY
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(data)
+    code, message = refusal(path)
+    assert code is Code.MESH_BROKEN and reason in message
 
 
 @pytest.mark.parametrize(

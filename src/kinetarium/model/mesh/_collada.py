@@ -16,6 +16,7 @@ from kinetarium.model.diagnostics import Diagnostics, RobotFileError
 from kinetarium.model.markup import Element, parse_xml
 from kinetarium.model.mesh.triangles import (
     MOST_COORDINATE,
+    MOST_STEPS,
     MOST_TRIANGLES,
     BrokenMeshError,
     decimal_numbers,
@@ -28,8 +29,6 @@ from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import pose, rotation_about
 
 MOST_DEPTH = 100
-MOST_STEPS = 20_000
-"""Limit on visited nodes, children and surfaces; a short file can instantiate billions."""
 
 _TRANSFORMS = {"matrix": 16, "translate": 3, "rotate": 4, "scale": 3}
 _COUNT = re.compile(r"[0-9]{1,9}")

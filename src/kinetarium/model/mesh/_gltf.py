@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.model.mesh.triangles import (
+    MOST_STEPS,
     MOST_TRIANGLES,
     BrokenMeshError,
     refuse_placeholder,
@@ -25,6 +26,8 @@ from kinetarium.storage.strict_json import parse_json
 
 _MAGIC, _JSON, _BINARY = b"glTF", b"JSON", b"BIN\0"
 _COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_INDICES = {5121, 5123, 5125}
+"""Component types that indices may have."""
 _WIDTHS = {"SCALAR": 1, "VEC3": 3}
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _UNDERSTOOD = {"KHR_mesh_quantization"}
@@ -37,7 +40,8 @@ def read_gltf(data: bytes) -> TriangleMesh:
     refuse_placeholder(data)
     text, binary = _chunks(data) if data.startswith(_MAGIC) else (data, None)
     try:
-        return _File(parse_json(text.decode("utf-8-sig")), binary).mesh()
+        with np.errstate(over="ignore", invalid="ignore"):  # points that are not finite are refused
+            return _File(parse_json(text.decode("utf-8-sig")), binary).mesh()
     except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError):
         # Numbers, lists and objects in each other's places: all that is read is looked up by them.
         raise BrokenMeshError("it is not a valid glTF 2.0 file") from None
@@ -76,13 +80,14 @@ class _File:
             _buffer(each, binary if number == 0 else None)
             for number, each in enumerate(content.get("buffers", ()))
         ]
-        self._triangles = 0
+        self._triangles = self._steps = 0
 
     def mesh(self) -> TriangleMesh:
         """Return all triangles of the scene."""
         points, faces, count = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int64)], 0
         for number, X in self._placed():
             for primitive in self._entry("meshes", number)["primitives"]:
+                self._count_step()
                 some = self._faces(primitive)
                 if some is None or not len(some):
                     continue
@@ -116,11 +121,17 @@ class _File:
             if number in seen or depth > _MOST_DEPTH:
                 raise BrokenMeshError("its nodes are not a tree")
             seen.add(number)
+            self._count_step()
             node = self._entry("nodes", number)
             X = X @ _pose(node)
             if "mesh" in node:
                 yield node["mesh"], X
             waiting += [(child, X, depth + 1) for child in reversed(node.get("children", ()))]
+
+    def _count_step(self) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise BrokenMeshError(f"it shows more than {MOST_STEPS:,} nodes and surfaces")
 
     def _faces(self, primitive: Mapping[str, Any]) -> NDArray[np.int64] | None:
         """Return the triangles of a primitive, or None for points and lines."""
@@ -128,6 +139,9 @@ class _File:
         if mode not in (_TRIANGLES, _STRIP, _FAN):
             return None
         if "indices" in primitive:
+            accessor = self._entry("accessors", primitive["indices"])
+            if accessor["componentType"] not in _INDICES:
+                raise BrokenMeshError("its indices are not whole numbers")
             order = self._array(primitive["indices"], "SCALAR")[:, 0].astype(np.int64)
         else:
             points = self._entry("accessors", primitive["attributes"]["POSITION"])

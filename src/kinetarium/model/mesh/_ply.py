@@ -32,7 +32,6 @@ _MOST_HEADER = 64 * 1024
 _MOST_UNEVEN = 64 * 2**20
 """Bytes of rows that differ in length, which are read one by one; numbers of a text take eight."""
 _END = re.compile(rb"^end_header[ \t]*\r?\n", re.MULTILINE)
-_CORNERS = ("vertex_indices", "vertex_index")
 
 
 class _Property(NamedTuple):
@@ -78,6 +77,8 @@ def read_ply(data: bytes) -> TriangleMesh:
         corners = face["vertex_indices" if "vertex_indices" in face else "vertex_index"]
     except (KeyError, ValueError):
         raise BrokenMeshError("it has no vertices with x, y and z, or no faces") from None
+    if not (np.abs(corners.values) < 2**53).all() or (corners.values % 1).any():
+        raise BrokenMeshError("its indices are not whole numbers")
     return triangle_mesh(points, fan_triangles(corners.values.astype(np.int64), corners.sizes))
 
 

@@ -43,6 +43,8 @@ _READERS: dict[str, Callable[[bytes], TriangleMesh]] = {
     ".gltf": read_gltf,
     ".ply": read_ply,
 }
+MESH_SUFFIXES = tuple(_READERS)
+"""Suffixes of the mesh files that are read."""
 
 
 class MeshExtent(NamedTuple):
@@ -112,7 +114,7 @@ def load_mesh(path: Path, *, diagnostics: Diagnostics, line: int | None = None) 
         raise diagnostics.refusal(
             Code.UNSUPPORTED,
             f"mesh {str(path)!r} has an unsupported format",
-            remedy=f"convert it to one of {', '.join(_READERS)}",
+            remedy=f"convert it to one of {', '.join(MESH_SUFFIXES)}",
             line=line,
         )
     try:

@@ -12,6 +12,8 @@ from kinetarium.model.robot import TriangleMesh
 from kinetarium.spatial.arrays import Array
 
 MOST_TRIANGLES = 1_000_000
+MOST_STEPS = 20_000
+"""Limit on visited nodes, children and surfaces; a short file can instantiate billions."""
 MOST_LINES = 1_500_000
 """Lines of a text format; the largest valid file has fewer, unless they are padding."""
 MOST_COORDINATE = 1e9
