@@ -4,7 +4,9 @@ import socket
 import subprocess
 import sys
 import threading
-from time import monotonic
+from signal import SIGINT
+from time import monotonic, sleep
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -143,6 +145,52 @@ def test_a_partner_that_loses_and_delays_is_answered_on_loopback(spin: bool) -> 
     # Delayed ones come together with their successors, before or after: none is lost twice.
     assert node.counts["answered"] + node.counts["late"] >= seen.sent
     assert node.counts["malformed"] == 0
+
+
+class _Link:
+    """A link whose datagrams are given, each as late as asked; it ends by Ctrl-C."""
+
+    def __init__(self, *arrivals: bytes, every: float, reachable: bool = True) -> None:
+        self._arrivals, self._every, self._reachable = list(arrivals), every, reachable
+
+    def settimeout(self, timeout: float) -> None: ...
+
+    def recvfrom(self, _: int) -> tuple[bytes, tuple[str, int]]:
+        if not self._arrivals:
+            raise KeyboardInterrupt
+        sleep(self._every)
+        return self._arrivals.pop(0), (LOOPBACK, 0)
+
+    def sendto(self, *_: Any) -> None:
+        if not self._reachable:
+            raise OSError("Invalid argument")
+
+
+def test_a_sender_that_cannot_be_reached_does_no_harm() -> None:
+    node = RsiNode(Config())
+    telegrams = (_telegram(0.0, 0.0, 4 * k) for k in range(5))
+    link = _Link(*telegrams, every=0.0, reachable=False)
+    assert serve(node, cast("socket.socket", link)) == []
+    assert node.counts["unsent"] == node.counts["answered"] == 5
+
+
+@pytest.mark.parametrize("noise", [b"<Rob", _telegram(0.0, 0.0, 4)])
+def test_malformed_and_late_telegrams_do_not_count_as_a_partner(noise: bytes) -> None:
+    node = RsiNode(Config(stop_after=5))
+    link = _Link(_telegram(0.0, 0.0, 4), *[noise] * 60, every=1e-3)
+    times = serve(node, cast("socket.socket", link))
+    assert len(times) == 1 and node.is_stopped
+
+
+def test_ctrl_c_ends_it_with_its_summary() -> None:
+    words = [sys.executable, "-m", "kinetarium", "dock-serve", "--port", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as served:
+        assert served.stdout
+        port = int(served.stdout.readline().split(f"{LOOPBACK}:")[1].split(",")[0])
+        assert len(play_robot((LOOPBACK, port), cycles=5, cycle=0.2).round_trips) > 0
+        served.send_signal(SIGINT)
+        said, _ = served.communicate(timeout=60)
+    assert served.returncode == 0 and " answers, 99.9 % within" in said
 
 
 def test_a_cycle_needs_a_valid_time() -> None:

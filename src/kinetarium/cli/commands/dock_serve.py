@@ -126,7 +126,7 @@ class RsiNode:
     """The controller behind the interface; it needs no network.
 
     Attributes:
-        counts: Number of telegrams: answered, malformed, late, lost.
+        counts: Number of telegrams: answered, malformed, late, lost, unsent.
         is_stopped: Whether it has stopped for good.
     """
 
@@ -150,7 +150,7 @@ class RsiNode:
         self._warm_up()
         self._ipoc: int | None = None
         self._missing = 0
-        self.counts: Counter[str] = Counter(answered=0, malformed=0, late=0, lost=0)
+        self.counts: Counter[str] = Counter(answered=0, malformed=0, late=0, lost=0, unsent=0)
         self.is_stopped = False
 
     def _warm_up(self) -> None:
@@ -231,20 +231,32 @@ def _receive(link: socket.socket, until: float, *, spin: bool) -> tuple[bytes, A
 def serve(
     node: RsiNode, link: socket.socket, *, until: float = np.inf, spin: bool = False
 ) -> list[float]:
-    """Answer telegrams until a time of `monotonic` [s]; return the times of all answers [s]."""
+    """Answer telegrams until a time of `monotonic` [s] or Ctrl-C.
+
+    Returns:
+        The times of all answers [s].
+    """
     times: list[float] = []
-    while monotonic() < until:
-        try:
-            data, sender = _receive(link, perf_counter() + node.cycle, spin=spin)
-        except TimeoutError:
-            node.miss()
-            continue
-        except ConnectionError:  # the port that an earlier answer went to is closed
-            continue
-        start = perf_counter()
-        answer = node.answer(data)
-        if answer is not None:
-            link.sendto(answer, sender)
+    due = perf_counter() + node.cycle
+    with suppress(KeyboardInterrupt):
+        while monotonic() < until:
+            answer, start = None, 0.0
+            # A ConnectionError says that the port which an earlier answer went to is closed.
+            with suppress(TimeoutError, ConnectionError):
+                data, sender = _receive(link, due, spin=spin)
+                start = perf_counter()
+                answer = node.answer(data)
+            if answer is None:
+                if perf_counter() >= due:  # malformed and late ones do not count as a partner
+                    node.miss()
+                    due = perf_counter() + node.cycle
+                continue
+            due = perf_counter() + node.cycle
+            try:
+                link.sendto(answer, sender)
+            except OSError:  # a sender that cannot be reached, such as port 0
+                node.counts["unsent"] += 1
+                continue
             times.append(perf_counter() - start)
     return times
 
