@@ -228,6 +228,11 @@ def test_driving_is_judged_by_the_ideal_drive() -> None:
         ]
     }
     assert verdict_on(rows, "two wheels, open loop").first == ("mujoco",)
+    own = {"robot": "mine.urdf", "profile": "matched"}
+    turning = run("bullet", 1.1, **own, off_ideal_m=0.4, drive_type="differential")
+    rows = {"drive": [turning, run("mujoco", None, **own, status="diverged")]}
+    verdict = verdict_on(rows, "two wheels, open loop")
+    assert verdict.of(Mark.FAILS) == ["bullet", "mujoco"]
     rows = {"drive-effort": [run("a", 1.05, cost=0.2), run("b", 1.1), run("c", 3.0)]}
     verdict = verdict_on(rows, "skidding fast")
     assert verdict.first == ("b",) and verdict.of(Mark.FAILS) == ["c"]

@@ -13,7 +13,7 @@ from kinetarium.studies.drive.config import DriveCase, PathControl, PathName
 from kinetarium.studies.drive.ideal import IdealDrive, ideal_of
 from kinetarium.studies.drive.profiles import CONTROL_RATE
 from kinetarium.studies.drive.run import HOLD, REFERENCES, SAMPLE_RATE, SETTLE, start_placement
-from kinetarium.studies.drive.vehicle import Track, yaw_ratio
+from kinetarium.studies.drive.vehicle import Track, recorded_vehicle, yaw_ratio
 
 RECOVERED = 0.05
 """Cross-track error within which a robot has recovered from a corner [m]."""
@@ -31,6 +31,7 @@ def score(case: DriveCase, recording: Recording) -> Row:
     """Compare a drive with its reference.
 
     Returns:
+        drive_type: How the base turns: differential, skid-steer, steered.
         cross_track_rmse_m, cross_track_max_m: Distance from the nearest point of the path.
         final_error_m, final_heading_deg: Error of the final pose.
         yaw_ratio: Actual over commanded angle, where a turn is commanded.
@@ -57,6 +58,7 @@ def score(case: DriveCase, recording: Recording) -> Row:
     ended = track.time[-1] >= reference.duration + HOLD - 1 / SAMPLE_RATE
     ideal = ideal_of(case, recording.facts)
     return {
+        "drive_type": recorded_vehicle(recording.facts).kind.value,
         "cross_track_rmse_m": float(np.sqrt(np.mean(error**2))),
         "cross_track_max_m": float(error.max()),
         "final_error_m": _distance(track.position[-1], placements[-1]) if ended else None,
@@ -75,9 +77,9 @@ def score(case: DriveCase, recording: Recording) -> Row:
 
 
 _NAMES = (
-    "cross_track_rmse_m", "cross_track_max_m", "final_error_m", "final_heading_deg", "yaw_ratio",
-    "curvature_tv", "out_of_round_m", "corners_deg", "recovery_s", "wheel_speed_error",
-    "off_ideal_m", "ideal_yaw_ratio", "tilt_deg", "toppled",
+    "drive_type", "cross_track_rmse_m", "cross_track_max_m", "final_error_m", "final_heading_deg",
+    "yaw_ratio", "curvature_tv", "out_of_round_m", "corners_deg", "recovery_s",
+    "wheel_speed_error", "off_ideal_m", "ideal_yaw_ratio", "tilt_deg", "toppled",
 )  # fmt: skip
 
 
