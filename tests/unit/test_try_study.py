@@ -60,8 +60,16 @@ def test_engines_that_agree_and_differ_are_named() -> None:
     assert (lost.case.engine, lost.case.part) == ("ode", Part.HOLD)
     crashed = Outcome(lost.case, RunStatus.CRASHED, "crashed (signal 11)", (), None, {})
     said = report([*outcomes[:2], crashed, *outcomes[3:]]).conclusion
-    assert "1 of 2 engines agree" in said
+    assert "in mujoco alone" in said
     assert "ode differs: hold crashed (crashed (signal 11))" in said
+    shaken = Outcome(
+        lost.case, RunStatus.COMPLETED, "", ({"verdict": "shakes", "cause": "a joint swings"},),
+        None, {},
+    )  # fmt: skip
+    for others in ([*outcomes[:2], shaken, *outcomes[3:]], [shaken, *outcomes[:2], *outcomes[3:]]):
+        said = report(others).conclusion
+        assert "2 engines do not agree on hold" in said
+        assert "mujoco: hold stands" in said and "ode: hold shakes (a joint swings)" in said
     message = "engine 'ode' has no contact, which this needs"
     refused = Outcome(lost.case, RunStatus.UNSUPPORTED, message, (), None, {})
     said = report([*outcomes[:2], refused, *outcomes[3:]]).conclusion

@@ -154,14 +154,21 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
     out = {name for names in refused.values() for name in names}
     agree = [name for name in engines if name not in different and name not in out]
     said = [f"{part} {word}" for part, word in common.items() if word]
+    split = [part for part in _STUDIES if not common[part] and _is_scored(found, part)]
     who = f"{len(agree)} of {len(engines)} engines agree"
-    if engines and len(agree) == len(engines):
-        who = f"all {len(engines)} engines agree" if len(engines) > 1 else f"in {engines[0]}"
+    if split:
+        who = f"{len(engines)} engines do not agree on {and_list(split)}"
+    elif len(engines) == 1 and agree:
+        who = f"in {engines[0]}"
+    elif len(agree) == 1:
+        who = f"in {agree[0]} alone"
+    elif len(agree) == len(engines) > 1:
+        who = f"all {len(engines)} engines agree"
     results = f" ({and_list(said)})" if said else ""
     facts = next((o.recorded.facts for o in found.of(part=Part.ROBOT) if o.recording), {})
     fixed = "" if facts.get("falls", True) else "; it is not dropped, since its root has no mass"
     sentences = [f"{robot}: {who}{results}{fixed}"]
-    parts = [f"{name} differs: {words}" for name, words in different.items()]
+    parts = [f"{name}{'' if split else ' differs'}: {words}" for name, words in different.items()]
     parts += [f"{and_list(names)} refused: {cause}" for cause, names in refused.items()]
     sentences += ["; ".join(parts)] if parts else []
     if fixes:
@@ -172,14 +179,20 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
 
 
 def _usual(found: Outcomes[Case], part: Part, engines: Sequence[str]) -> str:
-    """Return the verdict of most engines that were scored; empty if none was."""
+    """Return the verdict of most engines that were scored; empty if no verdict has the most."""
     verdicts = [
         _ALIKE.get(str(row["verdict"]), str(row["verdict"]))
         for name in engines
         for outcome in found.of(part=part, engine=name)
         for row in outcome.rows
     ]
-    return Counter(verdicts).most_common(1)[0][0] if verdicts else ""
+    counts = Counter(verdicts).most_common(2)
+    is_tie = len(counts) == 2 and counts[0][1] == counts[1][1]
+    return "" if is_tie or not counts else counts[0][0]
+
+
+def _is_scored(found: Outcomes[Case], part: Part) -> bool:
+    return any(outcome.rows for outcome in found.of(part=part))
 
 
 def _fixes(found: Outcomes[Case]) -> list[_Fix]:
