@@ -4,6 +4,7 @@ import json
 import os
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -11,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from hostile.injections import INJECTIONS
 from hostile.test_studio_security import socket_to
 from kinetarium.studio.live.rooms import MOST_ROOMS
+from mesh_files import tetrahedron
 from unit.studio_server import running_studio
 
 URDF = b'<robot name="a">\n<link name="b"/>\n</robot>\n'
@@ -126,6 +128,24 @@ def test_dropped_robots_pass_the_gate(studio):
     assert "kinetarium-" not in json.dumps(answer)  # no folder of this machine
 
 
+def scratch(studio):
+    return Path(studio.server._scratch.name)
+
+
+def test_a_robot_comes_with_roles_and_meshes_of_all_formats(studio):
+    mesh = b'<mesh filename="parts/a.glb"/>'
+    link = b'<link name="b"><visual><geometry>' + mesh + b"</geometry></visual></link>"
+    robot = URDF.replace(b'<link name="b"/>', link)
+    files = {"a.urdf": robot, "parts/a.glb": tetrahedron().glb(), "a.roles.toml": b"version = 1\n"}
+    status, answer = drop(studio, packed(files))
+    assert status == 200 and answer["ok"], answer
+    kinds = json.loads(studio.request("/api/live")[2])["kinds"]
+    assert {".glb", ".toml"} <= set(kinds["beside"]) and ".glb" not in kinds["robot"]
+    folders = sorted(scratch(studio).glob("robot-*"))
+    assert drop(studio, packed(files))[1]["id"] == answer["id"]
+    assert sorted(scratch(studio).glob("robot-*")) == folders
+
+
 @pytest.mark.parametrize(
     "name",
     ["../a.urdf", "/a.urdf", "a/../../b.urdf", "..", "a\x00.urdf", "a\\b.urdf", ".hidden.urdf", "",
@@ -142,6 +162,7 @@ def test_bodies_that_are_no_robots_are_refused(studio):
         (b"", 400), (b"\xff" * 100, 400), (packed({"a.urdf": URDF})[:-1], 400),
         (packed({"a.urdf": URDF}) + b"x", 400), (packed({"b.urdf": URDF}), 400),
         (packed({"a.urdf": URDF, **many}), 413),
+        (packed({"a.urdf": URDF, "x.stl": b"", "x.stl/y.stl": b""}), 400),
     ):  # fmt: skip
         assert drop(studio, body)[0] == status
     assert (

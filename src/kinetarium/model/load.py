@@ -406,7 +406,7 @@ def _tuples(table: dict[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if type(value) is list else value for key, value in table.items()}
 
 
-_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf")
+ROBOT_SUFFIXES = (".urdf", ".xacro", ".xml", ".mjcf")
 
 
 def load_robot(
@@ -441,7 +441,7 @@ def load_robot(
     text = fspath(name_or_path)
     if text in catalogue_names():
         return load_catalogue_robot(text)
-    looks_like_a_name = "/" not in text and "\\" not in text and not text.endswith(_SUFFIXES)
+    looks_like_a_name = "/" not in text and "\\" not in text and not text.endswith(ROBOT_SUFFIXES)
     if looks_like_a_name and not _exists(text):
         raise UnknownNameError("robot", text, known=catalogue_names())
     return read_robot_file(text, mesh_roots=mesh_roots, allow=allow, arguments=arguments, root=root)

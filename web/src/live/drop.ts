@@ -17,8 +17,12 @@ export interface Dropped {
   findings: Finding[];
 }
 
-const KINDS = [".urdf", ".xacro", ".xml", ".mjcf"];
-const BESIDE = [...KINDS, ".stl", ".obj", ".dae", ".ply", ".mtl", ".srdf"];
+/** Suffixes of robot files, and of all files that are sent. */
+export interface Kinds {
+  robot: string[];
+  beside: string[];
+}
+
 const MOST_BYTES = 3_900_000;
 /** Lines shown before and after one with a finding. */
 const AROUND = 1;
@@ -26,11 +30,11 @@ const AROUND = 1;
 const ends = (name: string, suffixes: string[]) => suffixes.some((suffix) => name.toLowerCase().endsWith(suffix));
 
 /** Send a robot file, and the meshes that were dropped with it, to the server. */
-export async function sendRobot(files: File[]): Promise<Dropped> {
+export async function sendRobot(files: File[], kinds: Kinds): Promise<Dropped> {
   const path = (file: File) => file.webkitRelativePath || file.name;
-  const kept = files.filter((file) => ends(file.name, BESIDE));
-  const main = kept.find((file) => ends(file.name, KINDS));
-  if (!main) throw new Error(`a robot file ends with one of ${KINDS.join(", ")}`);
+  const kept = files.filter((file) => ends(file.name, kinds.beside));
+  const main = kept.find((file) => ends(file.name, kinds.robot));
+  if (!main) throw new Error(`a robot file ends with one of ${kinds.robot.join(", ")}`);
   const size = kept.reduce((sum, file) => sum + file.size, 0);
   if (size > MOST_BYTES) throw new Error(`the files have ${(size / 1e6).toFixed(1)} MB; up to ${MOST_BYTES / 1e6} MB can be dropped. Larger ones: kinetarium inspect`);
   const head = new TextEncoder().encode(JSON.stringify({ file: path(main), files: kept.map((file) => [path(file), file.size]) }));
@@ -58,8 +62,8 @@ export function dropTarget(app: App, take: (files: File[]) => void): void {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     const files = [...(event.dataTransfer?.files ?? [])];
-    if (files.some((file) => ends(file.name, KINDS))) take(files);
-    else app.layout.notice(`a robot file ends with one of ${KINDS.join(", ")}`, "error");
+    if (files.some((file) => ends(file.name, kinds.robot))) take(files);
+    else app.layout.notice(`a robot file ends with one of ${kinds.robot.join(", ")}`, "error");
   });
 }
 

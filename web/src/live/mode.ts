@@ -47,7 +47,7 @@ export class LiveMode implements Mode {
     if (app.mode !== this) await app.enter(this);
     await this.entered;
     await app.guarded(async () => {
-      const dropped = (this.dropped = await sendRobot(files));
+      const dropped = (this.dropped = await sendRobot(files, (await getJson<Choices>("api/live")).kinds));
       this.showFindings();
       if (!dropped.ok || !this.setup) return;
       this.setup.offer(await getJson<Choices>("api/live"), dropped.id);

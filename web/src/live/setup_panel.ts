@@ -1,4 +1,5 @@
 import { h, short } from "../shell/dom";
+import type { Kinds } from "./drop";
 import type { Room } from "./room";
 import type { RoomObject, Setup, Vector } from "./room_socket";
 
@@ -7,6 +8,7 @@ export interface Choices {
   robots: string[];
   dropped: { id: string; name: string; file: string }[];
   engines: { name: string; version: string; reason: string }[];
+  kinds: Kinds;
 }
 
 const GRAVITY: [name: string, value: number][] = [["Earth", 9.81], ["Moon", 1.62], ["Mars", 3.71], ["none", 0]];
@@ -33,7 +35,7 @@ export class SetupPanel {
     drop: (files: File[]) => void,
   ) {
     this.restore();
-    this.file = h("input", { type: "file", multiple: true, hidden: true, accept: ".urdf,.xacro,.xml,.mjcf,.stl,.obj,.dae,.ply", "aria-label": "Robot file" });
+    this.file = h("input", { type: "file", multiple: true, hidden: true, accept: choices.kinds.beside.join(","), "aria-label": "Robot file" });
     this.file.addEventListener("change", () => {
       drop([...(this.file.files ?? [])]);
       this.file.value = "";

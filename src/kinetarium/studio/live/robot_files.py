@@ -4,15 +4,18 @@ import json
 import re
 import shutil
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 from threading import Lock
 from typing import Any
 
 from kinetarium.interactive.room import ask_worker
 from kinetarium.interactive.worker import CheckRobot, ListEngines, Refused
-from kinetarium.model.load import catalogue_names
+from kinetarium.model.load import ROBOT_SUFFIXES, catalogue_names
+from kinetarium.model.mesh.mesh import MESH_SUFFIXES
 from kinetarium.studio.http import HttpError, HttpRoute, Request, Response, json_response, route
 
 MOST_ROBOTS = 8
@@ -21,8 +24,7 @@ MOST_FILES = 64
 """Maximum number of files of one robot."""
 _MOST_NAME = 120
 _PART = re.compile(r"[A-Za-z0-9_+ ()-][A-Za-z0-9_.+ ()-]{0,79}")
-_KINDS = (".urdf", ".xacro", ".xml", ".mjcf")
-_BESIDE = (*_KINDS, ".stl", ".obj", ".dae", ".ply", ".mtl", ".srdf")
+_BESIDE = (*ROBOT_SUFFIXES, *MESH_SUFFIXES, ".mtl", ".srdf", ".toml")
 """Suffixes of robot files, and of what may be beside them."""
 
 
@@ -43,6 +45,7 @@ class RobotFiles:
         self._folder = folder
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = Lock()
+        self._reading = Lock()
         self._engines: list[dict[str, Any]] | None = None
 
     def routes(self) -> tuple[HttpRoute, ...]:
@@ -71,11 +74,13 @@ class RobotFiles:
         with self._lock:
             if self._engines is None:
                 self._engines = ask_worker(ListEngines(), outputs=self._folder)
-            engines = self._engines
             dropped = [kept.answer for kept in self._kept.values()]
         return json_response(
-            {"robots": list(catalogue_names()), "dropped": dropped, "engines": engines}
-        )
+            {
+                "robots": list(catalogue_names()), "dropped": dropped, "engines": self._engines,
+                "kinds": {"robot": ROBOT_SUFFIXES, "beside": _BESIDE},
+            }
+        )  # fmt: skip
 
     def _drop(self, request: Request) -> Response:
         """Keep a robot file and what is beside it, and return what was found in it.
@@ -89,29 +94,43 @@ class RobotFiles:
         for name, content in sorted(files.items()):
             digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
         id = f"file-{digest.hexdigest()[:16]}"
+        folder = Path(mkdtemp(prefix="robot-", dir=self._folder))
+        try:
+            answer = self._read(folder, main, files)
+            if answer["ok"]:
+                kept = _Kept(folder, folder / main, {**answer, "id": id})
+                answer = self._keep(id, kept).answer
+        except BaseException:
+            _remove(folder)
+            raise
         with self._lock:
-            folder = self._folder / id
-            for name, content in files.items():
-                path = folder / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-            answer = ask_worker(CheckRobot(str(folder / main), str(folder)), outputs=self._folder)
-            text = files[main].decode(errors="replace")
-            if isinstance(answer, Refused):
-                found = [_local(one, folder) for one in answer.findings]
+            if all(folder != kept.folder for kept in self._kept.values()):
                 _remove(folder)
-                message = answer.message.replace(f"{folder}/", "")
-                return json_response(
-                    {"ok": False, "message": message, "findings": found, "file": main,
-                     "text": text}
-                )  # fmt: skip
-            told = {**answer, "findings": [_local(one, folder) for one in answer["findings"]]}
-            kept = {"ok": True, "id": id, "file": main, **told}
-            self._kept[id] = _Kept(folder, folder / main, kept)
+        return json_response({**answer, "text": files[main].decode(errors="replace")})
+
+    def _read(self, folder: Path, main: str, files: Mapping[str, bytes]) -> dict[str, Any]:
+        """Write a robot to a folder, and return what a worker finds in it, one at a time."""
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        with self._reading:
+            answer = ask_worker(CheckRobot(str(folder / main), str(folder)), outputs=self._folder)
+        if isinstance(answer, Refused):
+            found = [_local(one, folder) for one in answer.findings]
+            message = answer.message.replace(f"{folder}/", "")
+            return {"ok": False, "message": message, "findings": found, "file": main}
+        found = [_local(one, folder) for one in answer["findings"]]
+        return {"ok": True, "file": main, **answer, "findings": found}
+
+    def _keep(self, id: str, robot: _Kept) -> _Kept:
+        """Return the robot that is kept: this one, unless rooms may have its like already."""
+        with self._lock:
+            kept = self._kept.setdefault(id, robot)
             self._kept.move_to_end(id)
             while len(self._kept) > MOST_ROBOTS:
                 _remove(self._kept.popitem(last=False)[1].folder)
-        return json_response({**kept, "text": text})
+        return kept
 
 
 def _local(finding: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -138,7 +157,9 @@ def _unpacked(body: bytes) -> tuple[tuple[str, list[str]], list[bytes]]:
     if len(names) > MOST_FILES:
         raise HttpError(413, f"a robot may have up to {MOST_FILES} files")
     for name in names:
-        _check_name(name, kinds=_KINDS if name == main else _BESIDE)
+        _check_name(name, kinds=ROBOT_SUFFIXES if name == main else _BESIDE)
+    if any(folder.as_posix() in names for name in names for folder in PurePosixPath(name).parents):
+        raise HttpError(400, "a dropped file has the name of a folder")
     if min(lengths) < 0 or end + sum(lengths) != len(body):
         raise HttpError(400, "the files of a robot are incomplete")
     contents = []
