@@ -222,6 +222,18 @@ def test_a_narrow_posture_reaches_less_to_the_sides(
         assert -1e-9 < side_reach(robot, q) - widest(robot, q) < 0.13
 
 
+def test_a_locked_joint_leaves_the_others_free_to_fold() -> None:
+    model = load_robot("panda")
+    third = model.joint("panda_joint3")
+    locked = replace(third, limits=replace(third.limits, lower=0.0, upper=0.0))
+    joints = tuple(locked if joint is third else joint for joint in model.joints)
+    robot = planning_robot(replace(model, joints=joints), tool="panda_hand_tcp")
+    home = robot.chain.held[robot.chain.coordinates]
+    narrow = narrow_posture(robot, near=home)
+    assert narrow is not None and narrow[2] == 0.0
+    assert side_reach(robot, narrow) < 0.7 * side_reach(robot, home)
+
+
 def widest(robot: PlanningRobot, q: Array) -> float:
     """How far the arm's own shapes reach from the axis of its first joint, point by point."""
     chain, model = robot.chain, robot.chain.model

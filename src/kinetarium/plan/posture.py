@@ -17,6 +17,8 @@ _NEIGHBOURS = 40
 """Postures of each later round."""
 _AWAY = 0.05
 """Share of a joint's range that stays free at both ends."""
+_LOCKED = 1e-9
+"""Range that a joint without one is given [rad or m]."""
 _DETOUR = 0.1
 """Reach to the sides that is worth as much as a way through the whole range of every joint [m]."""
 
@@ -39,8 +41,9 @@ def narrow_posture(robot: PlanningRobot, *, near: ArrayLike, height: float = 0.0
     usual = checked_q(near, robot)
     placed = place_arm(robot, pose((0.0, 0.0, height)), obstacles=Obstacles(ground=True))
     lower, upper = ranges(robot.chain.arrays)
-    span = upper - lower
-    lower, upper = lower + _AWAY * span, upper - _AWAY * span
+    span = np.maximum(upper - lower, _LOCKED)
+    aside = _AWAY * (upper - lower)
+    lower, upper = lower + aside, upper - aside
     rng = np.random.default_rng(0)
 
     def best(q: Array) -> tuple[float, Array] | None:

@@ -375,6 +375,8 @@ def _bounds(places: Array, reaches: Array, starts: NDArray[np.int64]) -> Array:
 
 COARSEST = 8
 """Initial number of squares along an axis."""
+_LOCKED = 1e-9
+"""Range that a joint without one is given [rad or m]."""
 
 
 def with_tables(pieces: PieceArrays, chain: ChainArrays) -> PieceArrays:
@@ -389,7 +391,7 @@ def with_tables(pieces: PieceArrays, chain: ChainArrays) -> PieceArrays:
         if pair[1] - pair[0] == 2 and pair[1] <= len(lower):
             table = _table(pieces._replace(pairs=pair[None]), chain, lower, upper)
             apart[pair[0]] = np.packbits(table, axis=1, bitorder="little")
-    spans = np.column_stack([lower, CELLS / (upper - lower)])
+    spans = np.column_stack([lower, CELLS / np.maximum(upper - lower, _LOCKED)])
     return pieces._replace(apart=apart, spans=spans)
 
 

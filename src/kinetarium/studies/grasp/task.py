@@ -371,6 +371,7 @@ def _postures(holder: Holder, closing: Closing) -> Sequence[tuple[Array, bool]]:
     ends = np.array([(joint.limits.lower, joint.limits.upper) for joint in joints])
     lower = np.where(np.isfinite(ends[:, 0]), ends[:, 0], -np.pi)
     upper = np.where(np.isfinite(ends[:, 1]), ends[:, 1], np.pi)
+    free = upper > lower
     draws = np.random.default_rng(0).uniform(lower, upper, size=(_DRAWS, n))
     rows = 6 if n >= 6 else 3
     marks = []
@@ -379,10 +380,11 @@ def _postures(holder: Holder, closing: Closing) -> Sequence[tuple[Array, bool]]:
         X_WT = holder.grip_frame(q)
         J = dynamics.jacobian(q, holder.palm, point=holder.X_PT[:3, 3])[:rows, :n]
         J[3:] *= 0.2  # a turn of 1 rad is worth 0.2 m
-        spare = np.minimum(draw - lower, upper - draw) / (upper - lower)
+        spare = np.minimum(draw - lower, upper - draw)[free] / (upper - lower)[free]
         upright = X_WT[2, 1] ** 2
         suited = upright if closing is Closing.UPRIGHT else 1 - upright
-        marks.append(float(np.linalg.svd(J, compute_uv=False)[-1] * spare.min() * suited))
+        least = np.linalg.svd(J, compute_uv=False)[-1]
+        marks.append(float(least * spare.min(initial=1.0) * suited))
     best = draws[np.argsort(marks)[::-1][:_TRIALS]]
     if closing is Closing.HOME:
         return [(holder.home[:n], False), *((draw, True) for draw in best)]
