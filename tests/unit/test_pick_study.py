@@ -11,6 +11,7 @@ import pytest
 
 from kinetarium.batch.study import Outcome
 from kinetarium.cli import main
+from kinetarium.control.phases import Wait
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.errors import KinetariumError
 from kinetarium.recording.recording import Channel, Recording, RunStatus
@@ -24,7 +25,7 @@ from kinetarium.studies.pick.figures import replay, report
 from kinetarium.studies.pick.mission import Attempt, Mission
 from kinetarium.studies.pick.planning import ArmPlan, Planner
 from kinetarium.studies.pick.robot import ARM_MARGIN, open_picker
-from kinetarium.studies.pick.run import run
+from kinetarium.studies.pick.run import calibrated, run
 from kinetarium.studies.pick.score import Cause, score
 from kinetarium.studies.pick.way import OUT_OF_REACH, PlanningError
 
@@ -276,14 +277,31 @@ def test_the_arm_is_folded_where_its_hand_would_meet_the_table(
     )
     [case] = cases(Config(engine=("mujoco",), scene=(str(file),)))
     recording = run(case)
-    for row in score(case, recording):
+    rows = score(case, recording)
+    for row in rows:
         assert (row["success"], row["touches"]) == (True, 0) and row["slip_mm"] < 1
+    phases = [recording.facts["phases"][slice(*s["phases"])] for s in recording.facts["stops"]]
+    driven = [sum(b - a for name, a, b in s if name in ("drive", "correct")) for s in phases]
+    assert sorted(row["drive_s"] for row in rows) == pytest.approx(sorted(driven))
     names = [name for name, *_ in recording.facts["phases"]]
     at = names.index("fold")
     assert names[at - 1 : at + 2] == ["return", "fold", "drive"] and names.count("fold") == 1
+    unfolded, folded = (stop["turning"]["x"] for stop in recording.facts["stops"])
+    assert unfolded == recording.facts["turning"]["x"] != folded
     monkeypatch.setattr("kinetarium.studies.pick.mission.narrow", lambda picker: None)
     high, low = score(case, run(case))
     assert (high["success"], high["cause"], low["success"]) == (False, "no path", True)
+
+
+def test_wheels_that_do_not_turn_the_robot_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stuck(Wait):
+        def __init__(self, *_: Any, **__: Any) -> None:
+            super().__init__("drive", 0.1)
+
+    monkeypatch.setattr("kinetarium.studies.pick.run.LegDriver", Stuck)
+    picker = open_picker("scout-panda", RoleOptions())
+    with pytest.raises(KinetariumError, match=r"turns by 0.0 of 90 deg in mujoco"):
+        calibrated(picker, "mujoco", 0.8, 0.8, 2e-3)
 
 
 @pytest.mark.parametrize("height", [1.1, 1.3])

@@ -150,6 +150,7 @@ class Mission:
                 "way": [list(each) for each in stop.way.poses],
                 "objects": list(stop.objects),
                 "corrections": stop.corrections,
+                "turning": asdict(self._turning(stop.planner.picker)),
             }
             for stop in self.stops
         ]

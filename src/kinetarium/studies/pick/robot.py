@@ -101,16 +101,13 @@ class Picker:
 
     @cached_property
     def shoulder(self) -> tuple[float, float]:
-        """Position of the arm's first turning joint in the root's frame [m]."""
+        """Position of the arm's first turning joint, or of its first, in the root's frame [m]."""
         q = [self.positions[joint.name] for joint in self.model.moving_joints]
         poses = dict(zip((link.name for link in self.model.links), link_poses(self.model, q),
                          strict=True))  # fmt: skip
-        turning = [
-            joint
-            for joint in map(self.model.joint, self.arm.joints)
-            if joint.type is not JointType.PRISMATIC
-        ]
-        x, y = poses[turning[0].child][:2, 3].tolist()
+        joints = [self.model.joint(name) for name in self.arm.joints]
+        turning = [joint for joint in joints if joint.type is not JointType.PRISMATIC]
+        x, y = poses[(turning or joints)[0].child][:2, 3].tolist()
         return x, y
 
     @cached_property
@@ -234,7 +231,6 @@ class Picker:
         stand = tables.start.frame @ pose((0.0, 0.0, self.height))
         dry = Material(friction)
         floor, tyre = dry, Material(tyres)
-        links: dict[str, Material] = {}
         slick = any(wheel.caster for wheel in self.base.wheels) or self.base.supports
         if slick or tyres != friction:
             floor, tyre = ground_surfaces(tyres, rule)

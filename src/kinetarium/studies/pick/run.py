@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import pairwise
-from math import pi, radians
+from math import degrees, pi, radians
 from time import process_time
 
 import numpy as np
@@ -17,6 +17,7 @@ from kinetarium.control.vehicle.wheeled_base import Chassis
 from kinetarium.dynamics import link_poses
 from kinetarium.engines.protocol import Engine, Options
 from kinetarium.engines.registry import matched_options, open_engine
+from kinetarium.errors import KinetariumError
 from kinetarium.metrics import LOOP_TIME
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import Rollout
@@ -43,6 +44,8 @@ _WIDEST = 2.0
 _TURNS = pi / 2, 0.0, -pi / 4, pi / 4
 """Headings to which a robot turns beforehand [rad]: along axes of the ground, to which friction
 may be tied, and between them."""
+_LEAST_TURN = 0.5
+"""Share of a turn below which it does not show where the robot turns about [-]."""
 _LONGEST = 150.0
 """Simulated time after which a mission is given up, for each object [s]."""
 
@@ -169,6 +172,15 @@ def calibrated(
         )
     if len(poses) <= len(_TURNS):
         return Turning()
+    for (begin, end), (before, after) in zip(
+        pairwise((0.0, *_TURNS)), pairwise(poses), strict=True
+    ):
+        asked, turned = abs(end - begin), abs(after.heading - before.heading)
+        if turned < _LEAST_TURN * asked:
+            raise KinetariumError(
+                f"'{picker.model.name}' turns by {degrees(turned):.1f} of {degrees(asked):.0f} deg"
+                f" in {name}: its wheels are too weak, or slip"
+            )
     centres = np.array([turning_centre(*pair) for pair in pairwise(poses)])
     x, y = centres.mean(axis=0).tolist()
     spread = float(np.linalg.norm(centres - (x, y), axis=1).max())

@@ -18,6 +18,8 @@ LIFTED = 0.9
 """Least height of a lifted object over that of its lift [-]."""
 MOST_SLIP = 10.0
 """Largest slip of an object that is held [mm]."""
+_DRIVES = ("drive", "correct")
+"""Phases in which the base drives."""
 _PRESSED = 1.0
 """Force from which on a contact counts as touching [N]."""
 
@@ -112,7 +114,7 @@ def _driving(recording: Recording, phases: Times) -> dict[str, Any]:
     touched = recording["contacts"][on_the_way, 0] > _PRESSED
     begun = np.diff(touched.astype(np.int64), prepend=0) > 0
     return {
-        "drive_s": sum(end - begin for name, begin, end in phases if name != "rest"),
+        "drive_s": sum(end - begin for name, begin, end in phases if name in _DRIVES),
         "way_m": float(np.linalg.norm(way, axis=1).sum()),
         "touches": int(begun.sum()),
     }
