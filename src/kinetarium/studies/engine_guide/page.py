@@ -465,27 +465,39 @@ def _long_steps(rows: Rows) -> _Finding | None:
 
 
 def _cone(rows: Rows) -> _Finding | None:
-    profiles = {}
+    profiles, runs = {}, []
     for profile in ("defaults", "matched"):
-        runs = select(rows, "slide", engine="mujoco", profile=profile)
-        ratios = [r["deceleration_ratio"] for r in runs if r["deceleration_ratio"] is not None]
+        slid = select(rows, "slide", engine="mujoco", profile=profile)
+        ratios = [r["deceleration_ratio"] for r in slid if not _has_no(r, "deceleration_ratio")]
+        runs += slid
         if ratios:
             profiles[profile] = max(ratios, key=lambda ratio: abs(ratio - 1))
     if not profiles:
         return None
     holds = all(abs(ratio - 1) <= _EVEN for ratio in profiles.values())
     what = "sliding boxes, deceleration over friction times gravity in the worst direction"
-    return holds, _told(what, profiles)
+    return holds, _told(what, profiles) + _lost(runs, "deceleration_ratio")
 
 
 def _coriolis(rows: Rows) -> _Finding | None:
-    runs = select(rows, "grasp", engine="physx", profile="matched", status="completed")
-    errors = [row["one_step_rad_s2"] for row in runs if row["one_step_rad_s2"] is not None]
+    runs = select(rows, "grasp", engine="physx", profile="matched")
+    errors = [row["one_step_rad_s2"] for row in runs if not _has_no(row, "one_step_rad_s2")]
     if not errors:
         return None
     worst = max(errors)
     why = f"error of accelerations at moving states [rad/s²]: {worst:.2g}; without Coriolis forces"
-    return worst > _NO_CORIOLIS / 2, f"{why} it would be {_NO_CORIOLIS:g}"
+    lost = _lost(runs, "one_step_rad_s2")
+    return worst > _NO_CORIOLIS / 2, f"{why} it would be {_NO_CORIOLIS:g}{lost}"
+
+
+def _has_no(row: Row, measure: str) -> bool:
+    return has_failed(row) or row[measure] is None
+
+
+def _lost(runs: Sequence[Row], measure: str) -> str:
+    """Return how many runs have no measure, as words to be added; empty if all have."""
+    lost = sum(_has_no(row, measure) for row in runs)
+    return f"; {lost} of {len(runs)} runs failed" if lost else ""
 
 
 _CLAIMS: dict[str, Callable[[Rows], _Finding | None]] = {
