@@ -15,20 +15,19 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.model.robot import Box
 from kinetarium.roles.options import RoleOptions
 from kinetarium.scene import Actuation, DriveMode
-from kinetarium.scene.grasped_cube import CUBE_MASS, PADS, TOOL, padded
+from kinetarium.scene.grasped_cube import PADS, TOOL, padded
 from kinetarium.scene.held_object import Holder, hold
 from kinetarium.spatial.arrays import Array
 
 RATE = 1000.0
+MASS = 1.0
 
 
 @lru_cache
 def _panda() -> Holder:
     robot = RoleOptions().open("panda")
     gripper = padded(robot.roles.gripper(), robot.model)
-    return hold(
-        robot, robot.roles.arm(), gripper=gripper, shape=Box((0.04, 0.04, 0.04)), mass=CUBE_MASS
-    )
+    return hold(robot, robot.roles.arm(), gripper=gripper, shape=Box((0.04, 0.04, 0.04)), mass=MASS)
 
 
 def home() -> Array:
@@ -82,10 +81,10 @@ def test_the_arm_is_limited() -> None:
 
 def test_half_cubes_weigh_and_turn_like_the_whole() -> None:
     bare, carrying = _panda().model, _panda().carrying()
-    assert carrying.mass - bare.mass == pytest.approx(CUBE_MASS)
+    assert carrying.mass - bare.mass == pytest.approx(MASS)
     added = RobotDynamics(carrying).mass_matrix(home()) - RobotDynamics(bare).mass_matrix(home())
     J = RobotDynamics(bare).jacobian(home(), TOOL)[:, :7]
-    whole = np.diag([CUBE_MASS] * 3 + [CUBE_MASS * 0.04**2 / 6] * 3)
+    whole = np.diag([MASS] * 3 + [MASS * 0.04**2 / 6] * 3)
     np.testing.assert_allclose(added[:7, :7], J.T @ whole @ J, atol=1e-12)
 
 

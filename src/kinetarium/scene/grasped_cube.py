@@ -9,8 +9,6 @@ from kinetarium.model.robot import RobotModel
 from kinetarium.roles.roles import Finger, Gripper
 from kinetarium.spatial.rotation import inverse_pose
 
-CUBE_MASS = 1.0
-"""Mass of the cube [kg]."""
 TOOL = "panda_hand_tcp"
 """The link between the pads; its y axis is that along which they close."""
 PADS = ("panda_leftpad", "panda_rightpad")

@@ -44,8 +44,6 @@ MOST = 32
 """Greatest number of configurations of a pose that are kept."""
 STARTS = 96
 """Starts of the search for the configurations of a pose, divided among its variants."""
-LEAST_STARTS = 8
-"""The least number of starts of a variant."""
 SAME = 0.02
 """Configurations count as equal if no joint differs by more [rad or m]."""
 LENGTH, ANGLE = 0.02, 0.1
