@@ -92,6 +92,12 @@ def test_what_the_help_of_a_command_loads(name):
         (["completion", "command.com"], "'shell'"),
         (["inspect", "panda", "--xacro-arg", "size"], "NAME:=VALUE"),
         ([""], "unknown command ''"),
+        (["drop", "--height", "5cm"], "--height: '5cm' is not a number in m (see"),
+        (["grasp", "--speed", "fast"], "--speed: 'fast' is not a number in m/s (see"),
+        (["walk", "--push", "1", "x"], "--push: 'x' is not a number in N s (see"),
+        (["drop", "--seed", "1.5"], "--seed: '1.5' is not a whole number (see"),
+        (["inspect", "https://a.org/x.urdf"], "'https://a.org/x.urdf' is an address; download"),
+        (["studio", "--port", "a"], "--port: 'a' is not a number (see"),
     ],
 )
 def test_wrong_arguments(call, words, said):

@@ -437,10 +437,13 @@ def load_robot(
     Raises:
         RobotFileError: If the file is refused, with every fault.
         UnknownNameError: If it is neither a file nor in the catalogue.
+        KinetariumError: If it is an address.
     """
     text = fspath(name_or_path)
     if text in catalogue_names():
         return load_catalogue_robot(text)
+    if "://" in text:
+        raise KinetariumError(f"'{text}' is an address; download the robot, nothing is fetched")
     looks_like_a_name = "/" not in text and "\\" not in text and not text.endswith(ROBOT_SUFFIXES)
     if looks_like_a_name and not _exists(text):
         raise UnknownNameError("robot", text, known=catalogue_names())

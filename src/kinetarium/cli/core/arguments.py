@@ -20,7 +20,7 @@ from tyro.constructors import (
 )
 
 from kinetarium.errors import KinetariumError, UnknownNameError
-from kinetarium.ranges import check_ranges, declared_range
+from kinetarium.ranges import Range, check_ranges, declared_range
 
 _MARKERS = (tyro.conf.FlagCreatePairsOff, tyro.conf.EnumChoicesFromValues)
 _PLACEHOLDERS = {
@@ -32,6 +32,10 @@ _PLACEHOLDERS = {
 """Placeholders in the help of flags of studies, whose configs do not know the command line."""
 _NAMES = {"base_kind": "base"}
 """Flags of fields whose names would hide a result in the rows of a study."""
+_NO_NUMBER = re.compile(
+    r"error parsing (?P<flag>--[\w-]+): (?:could not convert string to float: |invalid literal for int"
+    r"\(\) with base 10: |Could not find valid parse for arguments: )(?P<words>.*)"
+)
 _SEEN = object()
 """Marks a dataclass whose flags are being described."""
 
@@ -126,6 +130,7 @@ def parse_arguments(
             raise
         _refuse_unknown_flags(words, known=_flags(joined))
         reason = _one_line(complaint.getvalue())
+        reason = _number_wanted(reason, config) or reason
         raise UsageError(f"{reason} (see: {program} --help)") from None
     check_ranges(arguments.config, flags=True)
     return arguments.config, arguments.output
@@ -255,3 +260,32 @@ def _one_line(box: str) -> str:
             reason.append(line.strip())
     text = re.sub(r"'(config|output)\.", "'", " ".join(reason).rstrip("."))
     return text[:1].lower() + text[1:]
+
+
+def _number_wanted(reason: str, config: type) -> str:
+    """Return the refusal of a word where a flag takes numbers; empty for other complaints."""
+    found = _NO_NUMBER.match(reason)
+    limits = found and _range_of(found["flag"][2:].replace("-", "_"), config)
+    if not found or not limits:
+        return ""
+    words = re.findall(r"'([^']*)'", found["words"])
+    word = next((word for word in words if not _is_number(word)), words[0])
+    unit = "" if limits.unit == "-" else f" in {limits.unit}"
+    number = "whole number" if _is_number(word) else "number"
+    return f"{found['flag']}: '{word}' is not a {number}{unit}"
+
+
+def _is_number(word: str) -> bool:
+    with suppress(ValueError):
+        float(word)
+        return True
+    return False
+
+
+def _range_of(name: str, config: Any) -> Range | None:
+    """Return the range of a field of a config, or of one within it."""
+    bare = get_args(config)[0] if get_origin(config) is Annotated else config
+    kinds = get_type_hints(bare, include_extras=True) if is_dataclass(bare) else {}
+    if name in kinds:
+        return declared_range(kinds[name])
+    return next((found for kind in kinds.values() if (found := _range_of(name, kind))), None)
