@@ -119,7 +119,8 @@ def test_looking_changes_nothing(tmp_path: Path) -> None:
     [
         ({**CONFIG, "config": {"height": 1.0}}, "height 0.5 instead of 1.0"),
         ({**CONFIG, "config": {"height": 1.0}}, "ode.* instead of none"),
-        ({"study": "roll"}, "study drop instead of roll"),
+        ({"study": "roll"}, "study drop instead of roll; choose"),
+        ({**CONFIG, "config": {"path": "a/" * 99 + "b.urdf"}}, r"instead of \.\.\.[a/]+b\.urdf"),
         ({**CONFIG, "grid": {"a": [1]}}, r"a none instead of \[1\]"),
         ({**CONFIG, "grid": {str(i): [i] for i in range(9)}}, "6 more; choose"),
     ],
@@ -140,7 +141,7 @@ def test_another_run(config: dict[str, Any], message: str, tmp_path: Path) -> No
     [
         ({"mujoco": "3.17.0"}, "with other versions: mujoco 3.18.0 instead of 3.17.0; choose"),
         ({"mujoco": "3.18.0", "source of study drop": "1"}, "of an earlier release"),
-        ({"mujoco": "3.18.0"}, "not in its config.toml: it was edited"),
+        ({"mujoco": "3.18.0"}, "of other inputs: since then a file was changed"),
     ],
 )
 def test_runs_with_other_keys(versions: dict[str, str], message: str, tmp_path: Path) -> None:

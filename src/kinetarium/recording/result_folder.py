@@ -73,7 +73,11 @@ def _in_words(value: Any) -> str:
         return "none"
     text = strict_json(value, indent=None)
     text = text[1:-1] if isinstance(value, str) else text
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    # Paths differ at their ends.
+    is_path = isinstance(value, str) and "/" in value
+    return f"...{text[-_MOST_CHARACTERS:]}" if is_path else f"{text[:_MOST_CHARACTERS]}..."
 
 
 CONFIG = "config.toml"
@@ -341,8 +345,9 @@ class ResultFolder:
             made = f"made with other versions: {_shortened(found)}"
         else:
             raise ResultFolderError(
-                f"'{self.path}' contains runs that are not in its config.toml: it was edited, or an"
-                " engine is missing; restore the old values, or choose another --out"
+                f"'{self.path}' contains runs of other inputs: since then a file was changed, such"
+                " as the robot's, its config.toml was edited, or an engine removed; choose another"
+                " --out or remove it"
             )
         raise ResultFolderError(
             f"'{self.path}' contains runs {made}; choose another --out or remove it"
@@ -543,6 +548,11 @@ class ResultFolder:
             {name: name == shown or value for name, value in each.items()}
             for each in (self.config, json.loads(strict_json(config)))
         )  # fmt: skip
+        if held.get("study") not in (
+            None,
+            asked.get("study"),
+        ):  # their values have nothing to compare
+            held, asked = ({"study": each.get("study")} for each in (held, asked))
         found = differences(held, asked)
         if found:
             raise ResultFolderError(
