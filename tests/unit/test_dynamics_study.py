@@ -122,7 +122,10 @@ def test_the_conclusion_counts_backends_that_differ() -> None:
     study = Dynamics()
     for config, said in (
         (Config(engine=("mujoco",), states=5), "is the same as in Pinocchio in closed-form and"),
-        (Config(robot="ur5", against="two-link", states=5), "It is not in against: another robot"),
+        (
+            Config(robot="ur5", against="two-link", states=5),
+            "What differs is two-link: another robot",
+        ),
     ):
         outcomes = [_outcome(study, case) for case in study.cases(config)]
         assert said in study.report(outcomes).conclusion

@@ -53,7 +53,7 @@ def test_engines_that_agree_and_differ_are_named() -> None:
         ("ode", "-", "rests", "stands", ""),
     )
     assert (
-        "husky4: all 2 engines agree (dynamics same, drop lands and hold stands)."
+        "husky4: all 2 engines agree (dynamics same in 1, drop rests and hold stands)."
         in findings.conclusion
     )
     lost = outcomes[2]
@@ -107,7 +107,7 @@ def test_the_command_ends_with_a_table_and_a_conclusion(tmp_path: Path, capsys) 
     assert main([*words, "--json", str(tmp_path / "r.json")]) == 0
     out = capsys.readouterr().out
     assert "engine  dynamics  drop   hold" in out
-    assert "husky4: in mujoco (dynamics same, drop lands and hold stands)." in out
+    assert "husky4: in mujoco (dynamics same, drop rests and hold stands)." in out
     assert (tmp_path / "o" / "report.html").is_file()
     result = json.loads((tmp_path / "r.json").read_text())
     assert result["ok"] and result["summary"]["husky4"]["mujoco"]["hold"] == "stands"

@@ -1,6 +1,7 @@
 """Report of the dynamics study: findings first, then errors, matrices and motions."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from kinetarium.figure.page import Section
 from kinetarium.figure.text import Cell, Column, Prose, Table, header
 from kinetarium.recording.recording import Recording
 from kinetarium.spatial.arrays import Array
-from kinetarium.studies.dynamics.backends.registry import REFERENCE
+from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE
 from kinetarium.studies.dynamics.config import Case
 from kinetarium.studies.dynamics.states import POSITIONS, TERMS, Quantity
 
@@ -298,14 +299,18 @@ def _conclusion(outcomes: Sequence[Outcome[Case]], *, robots: int) -> str:
             f" most {worst:.1e} at {same[0].case.states} random states."
         )
     others = [
-        f"{outcome.case.backend}{f' ({outcome.case.robot})' if robots > 1 else ''}: {verdict}"
+        f"{_other(outcome.case)}{f' ({outcome.case.robot})' if robots > 1 else ''}: {verdict}"
         for outcome, verdict in verdicts
         if verdict != _SAME
     ]
     if others:
         more = f"; {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-        parts.append(f"It is not in {'; '.join(others[:_MOST_NAMED])}{more}.")
+        parts.append(f"What differs is {'; '.join(others[:_MOST_NAMED])}{more}.")
     return " ".join(parts) or "Nothing was compared with Pinocchio."
+
+
+def _other(case: Case) -> str:
+    return Path(case.against).name if case.backend == AGAINST else case.backend
 
 
 def _loader_report(outcomes: Sequence[Outcome[Case]]) -> Findings:

@@ -94,7 +94,10 @@ def _kind(group: Outcomes[Case]) -> str:
     across, along = _ratios(group, 45.0), _ratios(group, 0.0)
     if away <= EVEN:
         return "cone"
-    for factor, words in ((sqrt(2), "pyramid around the cone"), (sqrt(0.5), "pyramid inside it")):
+    for factor, words in (
+        (sqrt(2), "pyramid around the cone"),
+        (sqrt(0.5), "pyramid inside the cone"),
+    ):
         if across and along and all(abs(r / factor - 1) <= EVEN for r in across):
             return words
     return "neither"

@@ -28,6 +28,7 @@ _STUDIES = (Part.DYNAMICS, Part.DROP, Part.HOLD)
 _ALIKE = {"rests": "lands", "moves": "lands"}
 """Verdicts in which engines may differ: how a robot tumbles is chaotic."""
 
+_REPAIRED = "repaired here; kinetarium convert writes a file with the repaired value"
 _MOST_FIXES = 2
 """Faults that the conclusion names; the report lists all, with their remedies."""
 
@@ -153,7 +154,7 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
                 different[name] = ", ".join(filter(None, [different.get(name, ""), words]))
     out = {name for names in refused.values() for name in names}
     agree = [name for name in engines if name not in different and name not in out]
-    said = [f"{part} {word}" for part, word in common.items() if word]
+    said = [_agreed(found, part, engines) for part, word in common.items() if word]
     split = [part for part in _STUDIES if not common[part] and _is_scored(found, part)]
     who = f"{len(agree)} of {len(engines)} engines agree"
     if split:
@@ -174,7 +175,7 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
     if fixes:
         named = "; ".join(fix.fault for fix in fixes[:_MOST_FIXES])
         more = f"; {len(fixes) - _MOST_FIXES} more" if len(fixes) > _MOST_FIXES else ""
-        sentences.append(f"To fix in the file: {named}{more} (remedies are in the report)")
+        sentences.append(f"To fix in the file: {named}{more} (the report lists remedies)")
     return " ".join(f"{sentence}." for sentence in sentences)
 
 
@@ -189,6 +190,15 @@ def _usual(found: Outcomes[Case], part: Part, engines: Sequence[str]) -> str:
     counts = Counter(verdicts).most_common(2)
     is_tie = len(counts) == 2 and counts[0][1] == counts[1][1]
     return "" if is_tie or not counts else counts[0][0]
+
+
+def _agreed(found: Outcomes[Case], part: Part, engines: Sequence[str]) -> str:
+    """Return the verdict of most engines in words, and how many have one if not all do."""
+    usual = _usual(found, part, engines)
+    scored = [v for name in engines if (v := _verdict(found, part, name)[0]) != "-"]
+    alike = {verdict for verdict in scored if _ALIKE.get(verdict, verdict) == usual}
+    word = alike.pop() if len(alike) == 1 else usual
+    return f"{part} {word}" + (f" in {len(scored)}" if len(scored) < len(engines) else "")
 
 
 def _is_scored(found: Outcomes[Case], part: Part) -> bool:
@@ -224,7 +234,7 @@ def _fixes(found: Outcomes[Case]) -> list[_Fix]:
         )
     if facts:
         fixes += [_Fix(f"{w['where']}: {w['message']}", w["remedy"]) for w in facts["warnings"]]
-        fixes += [_Fix(f"{r['where']}: {r['message']}") for r in facts["repairs"]]
+        fixes += [_Fix(f"{r['where']}: {r['message']}", _REPAIRED) for r in facts["repairs"]]
     return fixes
 
 
