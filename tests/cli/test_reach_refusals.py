@@ -146,7 +146,7 @@ BUILD = "build --out new.rmap --robot"
         (f"{PLACE} wide.json", "pose 0: position_tolerance must be a number from 0 to 1 m"),
         (f"{PLACE} typo.json", "pose 0: unknown key 'tolerance'; choose from position"),
         # Robots without an arm, or with several.
-        (f"{BUILD} husky4", "needs a tool link: --tool"),
+        (f"{BUILD} husky4", "husky4 has no arm"),
         (f"{BUILD} panda --arm left", "left"),
         (f"{PLACE} sight.json --out foreign.rmap", "data.h5"),
         (f"{FOLLOW} way.json --speed -1", "m/s"),

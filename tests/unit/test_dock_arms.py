@@ -77,7 +77,7 @@ def test_the_kr250_starts_as_in_the_paper() -> None:
         ({"payload_kg": 60.0}, r"ur5 cannot press with 200 N holding 60 kg: .* of 150 N m"),
         ({"start_deg": (0.0, 1.0)}, "--start-deg needs 6 numbers for ur5"),
         ({"base": BaseKind.FREE}, "--base fixed"),
-        ({"chaser": "husky4"}, "husky4 needs a tool link: --tool"),
+        ({"chaser": "husky4"}, "husky4 has no arm: only its wheels move"),
         ({"chaser": "panda"}, r"panda cannot press with 200 N .* of 87 N m"),
     ],
 )

@@ -232,8 +232,13 @@ class Roles:
             UnknownNameError: If there is no arm of that name.
         """
         if not self.arms and name is None:
-            links = " or ".join(self.tool_links[:4]) or "LINK"
-            raise RolesError(f"{self.robot} needs a tool link: --tool {links}")
+            wheels = {wheel.link for wheel in self.wheels}
+            links = [link for link in self.tool_links if link not in wheels]
+            if wheels and not links:
+                raise RolesError(f"{self.robot} has no arm: only its wheels move")
+            raise RolesError(
+                f"{self.robot} needs a tool link: --tool {' or '.join(links[:4]) or 'LINK'}"
+            )
         return self._one("arm", self.arms, name, ask="--roles FILE")
 
     def gripper(self, name: str | None = None) -> Gripper:
