@@ -86,7 +86,7 @@ BUILD = "build --out new.rmap --robot"
         (f"{FOLLOW} far-way.json", "no base in the plane"),
         (f"{PLACE} sight.json --obstacles cage.json", "no base in the plane"),
         # A robot without a chain to the tool.
-        (f"{BUILD} husky4", "tool link"),
+        (f"{BUILD} husky4", "no arm"),
         (f"{BUILD} panda --tool panda_link9", "panda_link9"),
         (f"{BUILD} panda --tool panda_rightfinger", "follows"),
         (f"{BUILD} panda --base-link panda_hand --tool panda_link3", "no chain"),

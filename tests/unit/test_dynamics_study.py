@@ -124,7 +124,7 @@ def test_the_conclusion_counts_backends_that_differ() -> None:
         (Config(engine=("mujoco",), states=5), "is the same as in Pinocchio in closed-form and"),
         (
             Config(robot="ur5", against="two-link", states=5),
-            "What differs is two-link: another robot",
+            "What differs is two-link: another",
         ),
     ):
         outcomes = [_outcome(study, case) for case in study.cases(config)]

@@ -33,8 +33,8 @@ _PLACEHOLDERS = {
 _NAMES = {"base_kind": "base"}
 """Flags of fields whose names would hide a result in the rows of a study."""
 _NO_NUMBER = re.compile(
-    r"error parsing (?P<flag>--[\w-]+): (?:could not convert string to float: |invalid literal for int"
-    r"\(\) with base 10: |Could not find valid parse for arguments: )(?P<words>.*)"
+    r"error parsing (?P<flag>--[\w-]+): (?:could not convert string to float: |invalid literal for"
+    r" int\(\) with base 10: |Could not find valid parse for arguments: )(?P<words>.*)"
 )
 _SEEN = object()
 """Marks a dataclass whose flags are being described."""

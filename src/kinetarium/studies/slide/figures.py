@@ -94,12 +94,9 @@ def _kind(group: Outcomes[Case]) -> str:
     across, along = _ratios(group, 45.0), _ratios(group, 0.0)
     if away <= EVEN:
         return "cone"
-    for factor, words in (
-        (sqrt(2), "pyramid around the cone"),
-        (sqrt(0.5), "pyramid inside the cone"),
-    ):
+    for factor, side in ((sqrt(2), "around"), (sqrt(0.5), "inside")):
         if across and along and all(abs(r / factor - 1) <= EVEN for r in across):
-            return words
+            return f"pyramid {side} the cone"
     return "neither"
 
 
