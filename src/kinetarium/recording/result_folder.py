@@ -548,10 +548,8 @@ class ResultFolder:
             {name: name == shown or value for name, value in each.items()}
             for each in (self.config, json.loads(strict_json(config)))
         )  # fmt: skip
-        if held.get("study") not in (
-            None,
-            asked.get("study"),
-        ):  # their values have nothing to compare
+        if held.get("study") not in (None, asked.get("study")):
+            # Values of different studies have nothing to compare.
             held, asked = ({"study": each.get("study")} for each in (held, asked))
         found = differences(held, asked)
         if found:
