@@ -20,6 +20,8 @@ from kinetarium.studies.engine_guide.page import engine_guide, judged_rows
 
 _SEED = re.compile(r"(-(matched|defaults|open|closed))?-seed-\d+$")
 _LEFT_OUT = ("The studies",)
+_REPEATED = ("Repetitions with other seeds", "Without one of the starts")
+"""Sections whose rows are mostly alike in all columns."""
 _LIMITS = "The limits and what they decide"
 """The section whose quantities and reasons the page has in its table of rules."""
 
@@ -58,8 +60,14 @@ def main(out: Path, *, write: bool = False) -> None:
 
 def _guide(page: Page) -> Iterator[str]:
     """Yield the tables of the report."""
-    yield page.conclusion
-    yield ""
+    for sentence in page.conclusion.rstrip(".").split(". "):
+        head, _, listed = sentence.rpartition(": ")
+        yield from (
+            [f"{head}:", "", *(f"- {each}" for each in listed.split("; "))]
+            if head
+            else [f"{sentence}."]
+        )
+        yield ""
     for section in page.sections:
         tables = [figure for figure in section.figures if isinstance(figure, Table)]
         if section.title in _LEFT_OUT or not tables:
@@ -69,6 +77,13 @@ def _guide(page: Page) -> Iterator[str]:
         for each in tables:
             columns = [column.heading for column in each.columns]
             body = [[cell_text(cell) for cell in row] for row in each.rows]
+            if section.title in _REPEATED:
+                alike = [row[0] for row in body if len({*row[2:]}) == 1]
+                body = [row for row in body if row[0] not in alike]
+                yield f"Alike in every column: {'; '.join(alike)}."
+                yield ""
+                if not body:
+                    continue
             if section.title == _LIMITS:
                 kept = [0, *range(4, len(columns))]
                 columns = [columns[i] for i in kept]

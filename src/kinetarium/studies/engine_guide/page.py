@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetarium.batch.outcomes import and_list
 from kinetarium.figure.charts import Axis, Bars, BarSeries
 from kinetarium.figure.page import Figure, Page, Section
 from kinetarium.figure.text import Cell, Column, Listing, Prose, Table, header
@@ -320,14 +321,20 @@ def conclusion(verdicts: Sequence[Judgement], rows: Rows) -> str:
     runs = [row for part in rows.values() for row in part]
     failed = sum(row["status"] != "completed" for row in runs)
     sentences = [f"First choice of {len(verdicts)} purposes: "]
-    sentences[0] += "; ".join(f"{name} for {', '.join(of)}" for name, of in alone.items()) or "none"
+    sentences[0] += "; ".join(f"{name} for {_quoted(of)}" for name, of in alone.items()) or "none"
     sentences[0] += "."
     if ties:
-        sentences.append(f"Several engines share the first place for {', '.join(ties)}.")
+        sentences.append(f"Several engines share the first place for {_quoted(ties)}.")
     if open_ones:
-        sentences.append(f"No engine meets the limit for {', '.join(open_ones)}.")
-    sentences.append(f"{failed} of {len(runs)} runs did not complete." if failed else "")
-    return " ".join(filter(None, sentences))
+        sentences.append(f"No engine meets the limit for {_quoted(open_ones)}.")
+    if failed:
+        sentences.append(f"{failed} of {len(runs)} results are missing, for a run did not complete.")
+    return " ".join(sentences)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """Return names that may contain commas as a list."""
+    return and_list([f'"{name}"' for name in names])
 
 
 def _cautions(rows: Rows, engines: Sequence[str]) -> Prose:
