@@ -1,6 +1,7 @@
-"""One robot, the same wheel speeds, two engines: drive an eight in open loop.
+"""One robot, the same commanded wheel speeds, two engines: drive an eight in open loop.
 
-Both engines hold the same robot; what differs is the friction of wheels that skid sideways.
+Both engines hold the same robot. What differs is the contact of wheels that skid sideways, and with
+it how well the wheels follow their commands: in PhysX one of them sticks.
 """
 
 import sys
@@ -36,5 +37,5 @@ if len(sys.argv) > 1:
         axes.plot(*way[-1], "k>", markersize=9)
         axes.set(title=names[engine], xlabel="x [m]", aspect="equal")
     both[0].set_ylabel("y [m]")
-    figure.suptitle("An eight in open loop: one robot, the same wheel speeds, two engines")
+    figure.suptitle("An eight in open loop: one robot, the same commanded wheel speeds")
     figure.savefig(sys.argv[1], dpi=90)

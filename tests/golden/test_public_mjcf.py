@@ -62,7 +62,7 @@ IMPLAUSIBLE = (
     "test_assets/lego_brick.xml", "test_assets/robot_arm.xml", "assets/arm.xml",
     "suite/point_mass.xml", "kinova/jaco_arm.xml",
 )  # fmt: skip
-"""Files that load as they are and have implausible numbers, listed in docs/robot-files.md."""
+"""Files that load as they are and have implausible numbers, listed in docs/try-results.md."""
 BESIDE = ("other body", "world body", "mocap body")
 NAMED = re.compile(r"--(?:lenient |allow-)([a-z-]+)")
 

@@ -110,7 +110,7 @@ LISTED = {
     "ur3_robot", "ur3_gripper", "ur3_joint_limited_robot", "ur5_robot", "ur5_gripper",
     "ur5_joint_limited_robot", "ur10_robot", "ur10_joint_limited_robot",
 }  # fmt: skip
-"""Public robots with findings, listed in docs/robot-files.md; the limits were chosen on them."""
+"""Public robots with findings, listed in docs/try-results.md; the limits were chosen on them."""
 
 SHORT = ("solo12", "go2", "z1", "xarm7", "so101", "tiago_pro", "panda", "ur5_robot", "a1")
 

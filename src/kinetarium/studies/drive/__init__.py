@@ -8,7 +8,7 @@ __all__ = ["Calibrate", "Drive"]
 
 
 class Drive(Study[DriveConfig, DriveCase]):
-    """Path following of wheeled robots with the same wheel speeds in every engine."""
+    """Path following of wheeled robots with the same commanded wheel speeds in every engine."""
 
     name = "drive"
     help = "drive a mobile robot along paths, open or closed loop"
