@@ -55,12 +55,12 @@ from kinetarium.studies.drive.tables import (
 from kinetarium.studies.drive.vehicle import opened, recorded_vehicle
 
 _LEAD = (
-    "The same robot gets the same commanded wheel speeds in every engine, along a circle, a square"
-    " and an eight, after Lee, Yoon, Park and Park, 'Performance evaluation of robotic physics"
-    " engine for mobile manipulator simulation' (2023). With four wheels every turn is a skid, and the path"
-    " shows how an engine resolves friction; with two wheels friction should not matter. Profiles"
-    " are never mixed: 'defaults' uses each engine's defaults, 'matched' the same settings in all"
-    " engines, 'tuned' the best known settings of each."
+    "The same robot gets the same commanded wheel speeds in every engine, along a circle, a"
+    " square and an eight, after Lee, Yoon, Park and Park, 'Performance evaluation of robotic"
+    " physics engine for mobile manipulator simulation' (2023). With four wheels every turn is a"
+    " skid, and the path shows how an engine resolves friction; with two wheels friction should"
+    " not matter. Profiles are never mixed: 'defaults' uses each engine's defaults, 'matched' the"
+    " same settings in all engines, 'tuned' the best known settings of each."
 )
 _KANAYAMA = (
     "Closed loop is Kanayama's controller, v = v_r cos e_t + Kx e_x and w = w_r + v_r (Ky e_y +"
