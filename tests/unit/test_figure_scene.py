@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from kinetarium.figure.robot_page import robot_scene
-from kinetarium.figure.scene3d import Mesh3D, Scene3D, decimate
+from kinetarium.figure.scene3d import Mesh3D, Scene3D, decimate, face_shares
 from kinetarium.model.load import load_robot
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import (
@@ -86,6 +86,37 @@ def test_closed_surfaces_stay_closed():
         away = cKDTree(mesh.vertices).query(few.vertices)[0]
         assert away.max() < 0.04 * size
         assert area(few) == pytest.approx(area(mesh), rel=0.05)
+
+
+def test_tangled_meshes_of_many_parts_stay_whole():
+    """A body with a wall inside, whose edges have three faces, and with a hundred screws."""
+    body = triangulate(Sphere(0.5), segments=96)
+    ring = body.vertices[np.abs(body.vertices[:, 2]) < 1e-9]
+    fan = np.array([[0, i + 1, (i + 1) % len(ring) + 1] for i in range(len(ring))])
+    parts = [(body.vertices, body.faces), (np.vstack([np.zeros((1, 3)), ring]), fan)]
+    screw = triangulate(Sphere(0.01), segments=12)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        place = rng.normal(size=3)
+        parts.append((screw.vertices + 0.5 * place / np.linalg.norm(place), screw.faces))
+    starts = np.cumsum([0, *(len(vertices) for vertices, _ in parts)])
+    mesh = TriangleMesh(
+        np.concatenate([vertices for vertices, _ in parts]),
+        np.concatenate([faces + start for (_, faces), start in zip(parts, starts, strict=False)]),
+    )
+    assert borders(mesh)[1] > 0
+    few = decimate(mesh, most_faces=500)
+    assert 300 < len(few.faces) <= 500
+    # Every place on the ball is near a corner: clusters would leave shards and screws.
+    assert cKDTree(few.vertices).query(body.vertices)[0].max() < 0.12
+    assert area(few) == pytest.approx(area(mesh), rel=0.1)
+    assert borders(few)[0] == 0
+
+
+def test_a_body_of_one_large_mesh_has_a_share_of_the_robots_triangles():
+    assert face_shares([90_000, 9_000, 12], total=10_000, least=600) == [9089, 908, 600]
+    assert face_shares([100, 12], total=10_000, least=600) == [600, 600]
+    assert face_shares([], total=10, least=1) == []
 
 
 def test_flat_faces_stay_flat():

@@ -3,7 +3,8 @@
 Garland, Heckbert, "Surface simplification using quadric error metrics", SIGGRAPH 1997. An edge is
 collapsed only where the surface stays what it was: no face turns over, and the neighbours that
 both ends share are the corners opposite the edge (the link condition of Dey et al., "Topology
-preserving edge contraction", 1999). A closed surface therefore stays closed.
+preserving edge contraction", 1999). A closed surface therefore stays closed. Meshes of many small
+parts and of edges with more than two faces get stuck by that, and are then treated less strictly.
 """
 
 from heapq import heapify, heappop, heappush
@@ -24,13 +25,15 @@ _TURN = 0.2
 
 
 @compiled
-def collapse(points: Array, faces: Indices, most_faces: int) -> tuple[Array, Indices]:
+def collapse(points: Array, faces: Indices, most_faces: int, strict: bool) -> tuple[Array, Indices]:
     """Collapse the cheapest edges until few faces are left, or none can be collapsed.
 
     Args:
         points: The vertices, each place once, in a box of about unit size; shape (n, 3).
         faces: The triangles, without degenerate ones, shape (m, 3).
         most_faces: When to stop.
+        strict: Whether the surface stays what it was. Otherwise sheets may touch and small parts
+            vanish; this opens no hole either, since neighbours stay neighbours.
 
     Returns:
         All points as they were moved, and the faces that are left.
@@ -64,7 +67,7 @@ def collapse(points: Array, faces: Indices, most_faces: int) -> tuple[Array, Ind
         if version[a] != version_a or version[b] != version_b or head[a] < 0 or head[b] < 0:
             continue
         _, x, y, z = _best(points, quadrics, a, b)
-        if not _allowed(a, b, points, faces, head, after, alive):
+        if strict and not _allowed(a, b, points, faces, head, after, alive):
             continue
         place = np.array([x, y, z])
         if _turns(a, b, place, points, faces, head, after, alive):

@@ -1,5 +1,6 @@
 """Scene3D: coloured meshes above a ground grid, and the camera."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import cos, floor, log10, radians, sin, tan
@@ -149,6 +150,21 @@ _WELD = 1e-5
 """Vertices nearer than this are one, relative to the longest side of a mesh."""
 
 
+def face_shares(faces: Sequence[int], *, total: int, least: int) -> list[int]:
+    """Return how many triangles each mesh of a robot may have, so that all have few in sum.
+
+    Each has a share in proportion to its triangles, as a body with one large mesh needs more of
+    them than one of many parts; or the least, if that is more.
+
+    Args:
+        faces: The triangles of each mesh.
+        total: How many they share.
+        least: How many each may have in any case.
+    """
+    scale = min(1.0, total / max(sum(faces), 1))
+    return [max(int(scale * count), least) for count in faces]
+
+
 def decimate(mesh: TriangleMesh, *, most_faces: int) -> TriangleMesh:
     """Simplify a mesh for display; a closed surface stays closed.
 
@@ -156,9 +172,9 @@ def decimate(mesh: TriangleMesh, *, most_faces: int) -> TriangleMesh:
         most_faces: Maximum number of triangles of the result.
 
     Returns:
-        The mesh itself if it is small enough, else with its cheapest edges collapsed. Where
-        edges cannot be collapsed any more, as in a mesh of many small parts, vertices are
-        clustered.
+        The mesh itself if it is small enough, else with its cheapest edges collapsed: of those
+        that leave the surface what it is, or of all edges if these do not suffice. Where no edge
+        can be collapsed any more, vertices are clustered.
     """
     if len(mesh.faces) <= most_faces:
         return mesh
@@ -168,9 +184,14 @@ def decimate(mesh: TriangleMesh, *, most_faces: int) -> TriangleMesh:
     low = mesh.vertices.min(axis=0)
     size = float((mesh.vertices.max(axis=0) - low).max()) or 1.0
     points, faces = _welded((mesh.vertices - low) / size, mesh.faces)
-    points, faces = collapse(points, faces, most_faces)
-    used, corners = np.unique(faces, return_inverse=True)
-    simple = read_only_mesh(points[used] * size + low, corners.reshape(-1, 3))
+    strict = not _is_tangled(faces)
+    moved, left = collapse(points, faces, most_faces, strict)
+    if strict and len(left) > most_faces:
+        # From the start again: what is left is coarse wherever edges could be collapsed.
+        strict = False
+        moved, left = collapse(points, faces, most_faces, strict)
+    used, corners = np.unique(left if strict else _distinct(left), return_inverse=True)
+    simple = read_only_mesh(moved[used] * size + low, corners.reshape(-1, 3))
     return simple if len(simple.faces) <= most_faces else _clustered(simple, most_faces)
 
 
@@ -181,9 +202,20 @@ def _welded(points: Array, faces: NDArray[Any]) -> tuple[Array, Indices]:
     )
     joined = of_vertex.ravel()[np.asarray(faces, dtype=np.int64)]
     a, b, c = joined.T
-    joined = joined[(a != b) & (b != c) & (c != a)]
-    _, kept = np.unique(np.sort(joined, axis=1), axis=0, return_index=True)
-    return points[first], joined[np.sort(kept)]
+    return points[first], _distinct(joined[(a != b) & (b != c) & (c != a)])
+
+
+def _is_tangled(faces: Indices) -> bool:
+    """Return whether an edge has more than two faces, so that strict collapses get stuck."""
+    edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    _, counts = np.unique(edges[:, 0] * (int(faces.max()) + 1) + edges[:, 1], return_counts=True)
+    return bool((counts > 2).any())
+
+
+def _distinct(faces: Indices) -> Indices:
+    """Return faces without those that have the corners of another."""
+    _, kept = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
+    return faces[np.sort(kept)]
 
 
 def _clustered(mesh: TriangleMesh, most_faces: int) -> TriangleMesh:

@@ -17,19 +17,20 @@ from kinetarium.figure.replay import (
     Marker,
     Replay,
     Solid,
-    continuous,
     pose_rows,
 )
-from kinetarium.figure.scene3d import Color, decimate
+from kinetarium.figure.scene3d import Color, decimate, face_shares
 from kinetarium.model.mesh.solids import triangulate
 from kinetarium.model.robot import Geometry, RobotModel, Shape, TriangleMesh
 from kinetarium.recording.recording import Recording
 from kinetarium.scene import Base, Body, Motion, PlacedRobot, Plane, Scene, WrenchSensor
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.spatial.rotation import continuous, pose, rotation_from_quaternion
 
 _MOST_FACES = 600
-"""Maximum triangles per geometry; with fewer a moving robot looks faceted."""
+"""Triangles that each geometry may have; with fewer a moving robot looks faceted."""
+_ROBOT_FACES = 12_000
+"""Triangles that the geometries of a robot share, in proportion to those of their files."""
 
 _TONES: tuple[Color, Color] = ((0.88, 0.88, 0.87, 1.0), (0.44, 0.50, 0.58, 1.0))
 """For links without a colour: two alternating tones, so that joints are visible."""
@@ -45,27 +46,35 @@ def link_meshes(model: RobotModel) -> dict[str, tuple[DisplayMesh, ...]]:
         RobotFileError: If a mesh file cannot be loaded.
     """
     seen = any(link.visuals for link in model.links)
+    shown = [link.visuals if seen else link.collisions for link in model.links]
+    counts = [_face_count(geometry.shape) for geometries in shown for geometry in geometries]
+    shares = iter(face_shares(counts, total=_ROBOT_FACES, least=_MOST_FACES))
     return {
         link.name: tuple(
-            _link_mesh(geometry, _TONES[index % 2])
-            for geometry in (link.visuals if seen else link.collisions)
+            _link_mesh(geometry, _TONES[index % 2], most_faces=next(shares))
+            for geometry in geometries
         )
-        for index, link in enumerate(model.links)
+        for index, (link, geometries) in enumerate(zip(model.links, shown, strict=True))
     }
 
 
 def shape_mesh(shape: Shape, color: Color) -> DisplayMesh:
     """Return the display mesh of a shape in its own frame."""
-    return DisplayMesh(_few_faces(shape), color)
+    return DisplayMesh(_few_faces(shape, _MOST_FACES), color)
+
+
+@lru_cache(maxsize=256)
+def _face_count(shape: Shape) -> int:
+    return len(triangulate(shape).faces)
 
 
 @lru_cache(maxsize=256)  # replays of one robot are often requested in a row
-def _few_faces(shape: Shape) -> TriangleMesh:
-    return decimate(triangulate(shape), most_faces=_MOST_FACES)
+def _few_faces(shape: Shape, most_faces: int) -> TriangleMesh:
+    return decimate(triangulate(shape), most_faces=most_faces)
 
 
-def _link_mesh(geometry: Geometry, tone: Color) -> DisplayMesh:
-    local = shape_mesh(geometry.shape, geometry.color or tone)
+def _link_mesh(geometry: Geometry, tone: Color, *, most_faces: int) -> DisplayMesh:
+    local = DisplayMesh(_few_faces(geometry.shape, most_faces), geometry.color or tone)
     X_LG = geometry.X_LG
     vertices = frozen(local.mesh.vertices @ X_LG[:3, :3].T + X_LG[:3, 3])
     return DisplayMesh(TriangleMesh(vertices, local.mesh.faces), local.color)
