@@ -61,10 +61,16 @@ def test_the_object_is_lifted_and_held_although_the_base_stops_elsewhere(
     assert row["touches"] == 0
     names = [name for name, *_ in recording.facts["phases"]]
     assert names[:2] == ["settle", "drive"]
-    assert names[-5:] == ["approach", "line down", "close", "line up", "hold"]
+    assert names[-5:] == ["approach", "lower", "close", "lift", "hold"]
     # The arm loads the front axle: the robot turns about a point ahead of the middle.
     assert 0.03 < recording.facts["turning"]["x"] < 0.1
     assert abs(recording.facts["turning"]["y"]) < 0.01
+
+
+def test_quaternions_of_the_grip_do_not_flip(mission: tuple[Case, Recording]) -> None:
+    turns = mission[1]["grip"][:, 3:]
+    np.testing.assert_allclose(np.linalg.norm(turns, axis=1), 1.0, atol=1e-9)
+    assert np.abs(np.diff(turns, axis=0)).max() < 0.2
 
 
 def test_the_friction_of_a_finger_bears_the_weight_and_its_moment() -> None:

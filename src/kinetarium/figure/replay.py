@@ -9,7 +9,7 @@ from kinetarium.figure.scene3d import Color
 from kinetarium.model.robot import TriangleMesh
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import quaternion_from_rotation
+from kinetarium.spatial.rotation import continuous, quaternion_from_rotation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,22 +127,6 @@ def pose_rows(X: Array) -> Array:
     """Convert poses, shape (n, 4, 4), to continuous rows [x y z, wxyz], shape (n, 7)."""
     rows = np.concatenate([X[:, :3, 3], quaternion_from_rotation(X[:, :3, :3])], axis=1)
     return continuous(rows)
-
-
-def continuous(rows: Array) -> Array:
-    """Choose the sign of each quaternion so that it is nearest to the previous one.
-
-    Args:
-        rows: Poses [x y z, wxyz], shape (n, 7).
-
-    Returns:
-        The same poses; columns can now be interpolated.
-    """
-    flips = np.vecdot(rows[1:, 3:], rows[:-1, 3:]) < 0
-    signs = np.where(np.cumsum(flips) % 2, -1.0, 1.0)
-    turned = rows.copy()
-    turned[1:, 3:] *= signs[:, None]
-    return turned
 
 
 def thinned(replay: Replay, *, most: int) -> Replay:

@@ -6,13 +6,13 @@ from math import radians, sqrt, tan
 
 import numpy as np
 
-from kinetarium.figure.replay import DisplayMesh, Guide, Replay, Solid, continuous
+from kinetarium.figure.replay import DisplayMesh, Guide, Replay, Solid
 from kinetarium.figure.scene3d import Color, Mesh3D
 from kinetarium.legs import LEG_NAMES, LinkShape, Machine, Terrain
 from kinetarium.legs.mechanism.machine import BODY_COLOR, LEG_COLORS, LINK_NAMES, link_mesh
 from kinetarium.model.robot import TriangleMesh
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose, rotation_from_quaternion
+from kinetarium.spatial.rotation import continuous, pose, rotation_from_quaternion
 
 _GROUND_COLOR: Color = (0.72, 0.70, 0.66, 1.0)
 _AROUND = 80.0

@@ -79,6 +79,22 @@ def quaternion_from_rotation(R: Array) -> Array:
     return np.asarray(q / signed_length[:, np.newaxis]).reshape(*R.shape[:-2], 4)
 
 
+def continuous(rows: Array) -> Array:
+    """Choose the sign of each quaternion so that it is nearest to the previous one.
+
+    Args:
+        rows: Poses [x y z, wxyz], shape (n, 7).
+
+    Returns:
+        The same poses; columns can now be interpolated.
+    """
+    flips = np.vecdot(rows[1:, 3:], rows[:-1, 3:]) < 0
+    signs = np.where(np.cumsum(flips) % 2, -1.0, 1.0)
+    turned = rows.copy()
+    turned[1:, 3:] *= signs[:, None]
+    return turned
+
+
 def rotation_about(axis: ArrayLike, angle: float) -> Array:
     """Rotate by an angle [rad] about a unit axis (Rodrigues), shape (3, 3)."""
     x, y, z = np.asarray(axis, dtype=np.float64)

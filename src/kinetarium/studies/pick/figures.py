@@ -326,7 +326,7 @@ def _forces(label: str, outcome: Outcome[Case]) -> Lines:
     marks = tuple(
         Mark(begin, name, Side.X)
         for name, begin, _ in recording.facts["phases"]
-        if name in ("approach", "line down", "close", "line up", "hold")
+        if name in ("approach", "lower", "close", "lift", "hold")
     )
     series = tuple(
         Series(f"{side} finger", recording["time"], recording["contacts"][:, i])

@@ -325,9 +325,9 @@ class Mission:
         )
         fingers = partial(Fingers, picker=self._picker, holder=move.keywords["holder"])
         yield move("approach", plan.approach)
-        yield move("line down", plan.down)
+        yield move("lower", plan.down)
         yield fingers("close", force=self._case.force)
-        yield move("line up", plan.up, loaded=True)
+        yield move("lift", plan.up, loaded=True)
         yield Wait("hold", HOLD)
         attempt.phases = (first, len(controller.times))
         if put_back:

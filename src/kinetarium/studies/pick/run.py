@@ -23,7 +23,12 @@ from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import Rollout
 from kinetarium.scene import Scene
 from kinetarium.scene.tables import Stand, TableScene
-from kinetarium.spatial.rotation import pose, quaternion_from_rotation, rotation_from_quaternion
+from kinetarium.spatial.rotation import (
+    continuous,
+    pose,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+)
 from kinetarium.studies.pick.arm_motion import RATE, first_commands
 from kinetarium.studies.pick.config import Case
 from kinetarium.studies.pick.contacts import GRAVITY, ContactsProbe
@@ -124,7 +129,7 @@ def _grip_channels(picker: Picker, recording: Recording) -> dict[str, Channel]:
     X_WL = link_poses(model, recording["q"][:, order], X_WB=X_WR)[:, tool]
     X_WG = X_WL @ picker.grip_in_tool
     rows = np.concatenate([X_WG[:, :3, 3], quaternion_from_rotation(X_WG[:, :3, :3])], axis=1)
-    return {"grip": Channel(rows, "m, wxyz", ("x", "y", "z", "qw", "qx", "qy", "qz"))}
+    return {"grip": Channel(continuous(rows), "m, wxyz", ("x", "y", "z", "qw", "qx", "qy", "qz"))}
 
 
 @lru_cache(maxsize=16)
