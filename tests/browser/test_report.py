@@ -107,6 +107,10 @@ def test_a_scene_is_drawn_without_any_request(opened):
     page, requests, complaints = opened(page_of(Section("One", (box_scene(),))))
     until(page, all)
     assert page.locator("figure.scene canvas").count() == 1
+    stage, bar = (page.locator(part).bounding_box() for part in (".stage", ".modebar-group"))
+    assert bar["y"] >= stage["y"] and bar["x"] + bar["width"] <= stage["x"] + stage["width"]
+    button = page.locator(".modebar-btn").first.bounding_box()
+    assert button["y"] >= stage["y"]
     assert page.evaluate("getComputedStyle(document.querySelector('.stage img')).visibility") == (
         "hidden"
     )

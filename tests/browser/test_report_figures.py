@@ -258,3 +258,28 @@ def test_hostile_names_do_nothing(opened):
     assert page.locator(".view a, .view script, .view foreignObject, .view img").count() == 0
     assert page.locator(".legendtext").first.text_content() == INJECTIONS[0]
     assert troubles == []
+
+
+def test_buttons_of_charts_cover_no_legend_and_stay_in_the_picture(opened):
+    names = ("mujoco", "bullet", "dart", "ode", "physx", "closed form")
+    lines = Lines(
+        "Heights",
+        Axis("time", "s"),
+        Axis("height", "m"),
+        tuple(Series(name, T, np.sin(T)) for name in names),
+    )
+    page, troubles = opened(page_html(Page("A study", "", (Section("s", (lines, BARS)),), ())))
+    all_drawn(page, 1)
+    chart = page.locator("figure.chart").first
+    chart.locator(".view").hover()
+    bar = chart.locator(".modebar-group").first
+    legend = chart.locator(".legend").first.bounding_box()
+    box = bar.bounding_box()
+    assert box["y"] + box["height"] <= legend["y"] + 2 and box["y"] >= 0
+    # After a click it goes with the mouse.
+    box = chart.locator(".view").bounding_box()
+    page.mouse.click(box["x"] + 100, box["y"] + 150)
+    page.mouse.move(2, 2)
+    page.wait_for_timeout(600)
+    assert bar.evaluate("bar => getComputedStyle(bar).opacity") == "0"
+    assert troubles == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Heatmap, Lines, Series, Spot, cell_edges
-from kinetarium.figure.page import DARK, LIGHT, Page, Section, tones
+from kinetarium.figure.page import DARK, LIGHT, Page, Section, tone_round, tones
 
 X = Axis("x", "m")
 LOG = Axis("x", "m", log=True)
@@ -69,6 +69,19 @@ def test_a_name_has_one_colour_on_a_page():
     bars = Bars("t", ("one",), tuple(BarSeries(name, np.ones(1)) for name in "cbda"), X)
     page = Page("t", "", (Section("s", (lines,)), Section("s", (bars,))), ())
     assert tones(page) == {"a": 0, "b": 1, "c": 2, "d": 3}
+
+
+def test_what_all_charts_have_takes_its_colours_before_what_one_has():
+    def chart(*names):
+        return Lines("t", X, X, tuple(Series(name, np.ones(1), np.ones(1)) for name in names))
+
+    joints = chart(*(f"joint{n}" for n in range(12)))
+    engines = chart("mujoco", "bullet"), chart("mujoco", "bullet", "closed form")
+    found = tones(Page("t", "", (Section("s", (joints, *engines)),), ()))
+    assert (found["mujoco"], found["bullet"], found["closed form"]) == (0, 1, 2)
+    # Of the joints only those beyond the eight colours repeat one, with dashes.
+    assert [found[f"joint{n}"] for n in range(12)] == [2, 3, 4, 5, 6, 7, 0, 1, 8, 9, 10, 11]
+    assert [tone_round(found[f"joint{n}"]) for n in (7, 8)] == [0, 1]
 
 
 def linear(color):

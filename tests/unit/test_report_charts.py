@@ -19,7 +19,7 @@ from kinetarium.figure.charts import (
     Spot,
     Style,
 )
-from kinetarium.figure.page import LIGHT, Page, Section
+from kinetarium.figure.page import LIGHT, Page, Section, tones
 from kinetarium.figure.text import Column, Prose, Table
 from kinetarium.report.drawing import color_scale, drawn_samples, label, readable
 from kinetarium.report.html.files import figure_files
@@ -188,6 +188,19 @@ def test_stills_show_the_colour_of_the_series():
         colors = {color: count for count, color in image.getcolors(maxcolors=2**24)}
         wanted = tuple(int(LIGHT[tone][i : i + 2], 16) for i in (1, 3, 5))
         assert colors.get(wanted, 0) > 1000
+
+
+def test_series_beyond_the_colours_have_dashes_and_patterns():
+    names = [f"n{n}" for n in range(len(LIGHT) + 1)]
+    lines = Lines("t", X, Y, tuple(Series(name, np.ones(2), np.ones(2)) for name in names))
+    bars = Bars("t", ("one",), tuple(BarSeries(name, np.ones(1)) for name in names), Y)
+    numbers = tones(page_of(lines, bars))
+    first, *_, last = plotly_lines(lines, numbers)["data"]
+    assert first["line"]["color"] == last["line"]["color"]
+    assert first["line"]["dash"] == "solid" != last["line"]["dash"]
+    first, *_, last = plotly_bars(bars, numbers)["data"]
+    assert first["marker"]["pattern"] != last["marker"]["pattern"]
+    assert b"stroke-dasharray" in draw_still(lines, numbers).svg
 
 
 @pytest.mark.parametrize("y", [Y, LOG])

@@ -1,6 +1,8 @@
 """Page: sections of figures, as one report shows them."""
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import count
 
 from kinetarium.figure.charts import Bars, Heatmap, Lines, Parallel
 from kinetarium.figure.scene3d import Scene3D
@@ -133,16 +135,28 @@ DIVERGING = (
 
 
 def tones(page: Page) -> dict[str, int]:
-    """Number the names of all series of a page in the order in which they appear.
+    """Number the names of all series of a page, those of most charts first.
 
-    The number chooses colour and marker, so that an engine looks the same in
-    every figure; beyond the palette colours repeat with other markers.
+    The number chooses colour and marker, so that an engine looks the same in every figure. Each
+    name has a colour of its own while they last, and then one that no other series of its charts
+    has: what one chart alone has, such as the joints of a robot, does not use up the colours of
+    what is compared throughout. In a chart of still more, they repeat with other dashes.
     """
-    names = (
-        series.name
+    charts = [
+        list(dict.fromkeys(series.name for series in figure.series))
         for section in page.sections
         for figure in section.figures
         if isinstance(figure, Lines | Bars | Parallel)
-        for series in figure.series
-    )
-    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+    ]
+    counts = Counter(name for names in charts for name in names)
+    found: dict[str, int] = {}
+    for name, _ in counts.most_common():
+        beside = {found.get(other) for names in charts if name in names for other in names}
+        free = next((n for n in range(len(LIGHT)) if n not in found.values()), None)
+        found[name] = next(n for n in count() if n not in beside) if free is None else free
+    return found
+
+
+def tone_round(tone: int) -> int:
+    """Return how often all colours are used before the series of a number."""
+    return tone // len(LIGHT)

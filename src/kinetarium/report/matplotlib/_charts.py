@@ -18,12 +18,15 @@ from kinetarium.figure.charts import (
     are_names,
     cell_edges,
 )
-from kinetarium.figure.page import LIGHT
+from kinetarium.figure.page import LIGHT, tone_round
 from kinetarium.figure.text import cell_text
 from kinetarium.report.drawing import bar_span, color_scale, drawable, drawn_samples, label
 
 _MARKERS = ("o", "s", "D", "^", "v", "X", "P")
 _DASHES = {Style.DASHED: "--", Style.DOTTED: ":", Style.MARKERS: "none"}
+_ROUNDS = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+"""Dashes of lines whose colours are used up, by how often."""
+_HATCHES = ("", "///", "xxx", "...")
 
 _LEGEND_WIDTH = 96
 """Characters per row of a legend."""
@@ -52,7 +55,7 @@ def draw_lines(axes: Any, lines: Lines, tones: Mapping[str, int]) -> None:
             samples.y,
             color=color,
             linewidth=1.4,
-            linestyle=_DASHES.get(series.style, "-"),
+            linestyle=_DASHES.get(series.style, _ROUNDS[tone_round(tone) % len(_ROUNDS)]),
             marker=_MARKERS[tone % len(_MARKERS)] if marked else None,
             markersize=4,
         )
@@ -137,8 +140,10 @@ def draw_bars(axes: Any, bars: Bars, tones: Mapping[str, int]) -> None:
     for place, series in enumerate(bars.series):
         values = drawable(series.values, bars.value)
         x = np.arange(len(values)) + (place + 0.5) * width - _GROUP / 2
-        color = LIGHT[tones[series.name] % len(LIGHT)]
-        artists.append(axes.bar(x, values, width=0.92 * width, color=color))
+        tone = tones[series.name]
+        color, hatch = LIGHT[tone % len(LIGHT)], _HATCHES[tone_round(tone) % len(_HATCHES)]
+        style = {"color": color, "hatch": hatch, "edgecolor": "#ffffff", "linewidth": 0.0}
+        artists.append(axes.bar(x, values, width=0.92 * width, **style))
         if series.low is not None and series.high is not None:
             low, high = drawable(series.low, bars.value), drawable(series.high, bars.value)
             reach = np.maximum([values - low, high - values], 0.0)

@@ -13,11 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.figure.charts import Axis
-from kinetarium.figure.page import LIGHT
+from kinetarium.figure.page import LIGHT, tone_round
 from kinetarium.report.drawing import drawable, label
 from kinetarium.spatial.arrays import Array
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "x", "cross")
+
+CLEAR = "rgba(0,0,0,0)"
+MODEBAR = {"bgcolor": CLEAR, "color": "var(--soft)", "activecolor": "var(--accent)"}
+"""Colours of the buttons of a chart or a scene."""
+_DASHES = ("solid", "6px,2px", "2px,2px", "8px,3px,2px,3px")
+_PATTERNS = ("", "/", "x", ".")
 
 
 def tone_color(tone: int) -> str:
@@ -28,6 +34,16 @@ def tone_color(tone: int) -> str:
 def tone_symbol(tone: int) -> str:
     """Return the marker of a series by the number of its name."""
     return _SYMBOLS[tone % len(_SYMBOLS)]
+
+
+def tone_dash(tone: int) -> str:
+    """Return the dash of a series by the number of its name; none while colours last."""
+    return _DASHES[tone_round(tone) % len(_DASHES)]
+
+
+def tone_pattern(tone: int) -> str:
+    """Return the pattern of a bar by the number of its name; none while colours last."""
+    return _PATTERNS[tone_round(tone) % len(_PATTERNS)]
 
 
 def plotly_text(text: str, *, most: int = 40) -> str:
@@ -86,13 +102,12 @@ def plotly_layout(x: dict[str, Any], y: dict[str, Any], *, legend: bool) -> dict
     Args:
         legend: Whether series are named above the chart.
     """
-    clear = "rgba(0,0,0,0)"
     return {
         "xaxis": x,
         "yaxis": y,
         "margin": {"l": 8, "r": 12, "t": 12, "b": 8},
-        "paper_bgcolor": clear,
-        "plot_bgcolor": clear,
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": "var(--ink)"},
         "hoverlabel": {
             "bgcolor": "var(--card)",
@@ -100,9 +115,9 @@ def plotly_layout(x: dict[str, Any], y: dict[str, Any], *, legend: bool) -> dict
             "font": {"color": "var(--ink)"},
             "namelength": 40,
         },
-        "modebar": {"bgcolor": clear, "color": "var(--soft)", "activecolor": "var(--accent)"},
+        "modebar": MODEBAR,
         "showlegend": legend,
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": clear},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "bgcolor": CLEAR},
     }
 
 

@@ -36,11 +36,15 @@ from kinetarium.report.drawing import (
     label,
 )
 from kinetarium.report.plotly._layout import (
+    CLEAR,
+    MODEBAR,
     named_ticks,
     plotly_axis,
     plotly_layout,
     plotly_text,
     tone_color,
+    tone_dash,
+    tone_pattern,
     tone_symbol,
     typed_array,
     typed_values,
@@ -88,7 +92,11 @@ def _curve(samples: Samples, style: Style, *, tone: int) -> dict[str, Any]:
         "mode": _MODES.get(style, "lines"),
         "x": typed_values(samples.x),
         "y": typed_values(samples.y),
-        "line": {"color": tone_color(tone), "width": 2, "dash": _DASHES.get(style, "solid")},
+        "line": {
+            "color": tone_color(tone),
+            "width": 2,
+            "dash": _DASHES.get(style, tone_dash(tone)),
+        },
         "marker": {"color": tone_color(tone), "size": 7, "symbol": tone_symbol(tone)},
     }
 
@@ -166,7 +174,7 @@ def _trace(series: BarSeries, bars: Bars, *, tone: int) -> dict[str, Any]:
         "legendgroup": str(tone),
         "x": list(range(len(values))),
         "y": values.tolist(),
-        "marker": {"color": tone_color(tone)},
+        "marker": {"color": tone_color(tone), "pattern": {"shape": tone_pattern(tone)}},
         "hovertext": _hints(series, bars),
         "hoverinfo": "text+name",
     }
@@ -395,11 +403,12 @@ def plotly_scene(scene: Scene3D) -> dict[str, Any]:
         "data": [_ground_trace(scene.ground), *(_body_trace(body) for body in scene.bodies)],
         "layout": {
             "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
-            "paper_bgcolor": "rgba(0,0,0,0)",
+            "paper_bgcolor": CLEAR,
+            "modebar": MODEBAR,
             "showlegend": False,
             "scene": {
                 **axes,
-                "bgcolor": "rgba(0,0,0,0)",
+                "bgcolor": CLEAR,
                 "aspectmode": "cube",
                 "dragmode": "turntable",
                 "camera": {
