@@ -328,7 +328,8 @@ def conclusion(verdicts: Sequence[Judgement], rows: Rows) -> str:
     if open_ones:
         sentences.append(f"No engine meets the limit for {_quoted(open_ones)}.")
     if failed:
-        sentences.append(f"{failed} of {len(runs)} results are missing, for a run did not complete.")
+        missing = f"{failed} of {len(runs)} results are missing"
+        sentences.append(f"{missing}, for a run did not complete.")
     return " ".join(sentences)
 
 
