@@ -1,6 +1,7 @@
 """The page for everyone: keys alone, names and contrast, a start page, words without WebGL."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,10 @@ from browser.studio_page import (
     grasp_run,
     write_runs,
 )
+from kinetarium.recording.recording import Recording
 from needs import leave
 from unit.studio_server import running_studio
-from unit.test_studio_server import drop_run
+from unit.test_studio_server import NO_TIMES, drop_run
 
 pytestmark = pytest.mark.browser
 
@@ -80,6 +82,23 @@ def test_the_start_page_says_what_this_is_and_where_to_go(opened, studio):
     page.evaluate("window.kinetarium.ready")
     assert view.state()["mode"] == "runs"
     assert view.complaints == []
+
+
+def test_a_folder_opens_with_its_first_run_that_has_bodies(opened, tmp_path):
+    table = Recording({"time": NO_TIMES}, "", {})
+    runs = [replace(drop_run("t", engine="ode"), recording=table), drop_run("a"), drop_run("b")]
+    write_runs(tmp_path / "mixed", runs)
+    with running_studio(tmp_path) as studio:
+        view = opened(studio.address + "#")
+        view.page.locator("[data-folder=mixed]").click()
+        view.until(lambda s: s["mode"] == "runs" and s["replays"] == ["drop mujoco"])
+        assert not view.page.locator(".stagenote").is_visible()
+        view.page.locator(".run .name", has_text="ode").click()
+        note = view.page.locator(".stagenote")
+        note.wait_for()
+        assert "This run records numbers and no moving bodies." in note.inner_text()
+        assert "There are bodies in" in note.inner_text()
+        assert view.complaints == []
 
 
 def test_an_empty_folder_says_how_to_fill_it(opened, tmp_path):

@@ -244,7 +244,7 @@ def test_a_run_without_bodies_says_why_the_stage_is_empty(view):
     row.locator(".name").click()
     note = view.page.locator(".stagenote")
     note.wait_for()
-    assert "dynamics records numbers and no moving bodies" in note.inner_text()
+    assert "This run records numbers and no moving bodies" in note.inner_text()
     assert view.state()["replays"] == [f"dynamics {row.locator('.name').inner_text()}"]
     view.watch("drop", "one")
     assert not note.is_visible()

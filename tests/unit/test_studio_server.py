@@ -24,6 +24,9 @@ CASE = {
 }  # fmt: skip
 
 
+NO_TIMES = Channel(np.zeros(0), "s")
+
+
 def drop_run(key, **case):
     """A fall as the study drop would have recorded it."""
     time = np.linspace(0.0, 0.3, 31)
@@ -136,6 +139,20 @@ def test_a_run_becomes_a_replay(results):
     assert read.head["title"] == "drop mujoco"
     np.testing.assert_allclose(read.poses("box"), run.recording["poses"][:, 0], atol=1e-7)
     assert [entry["name"] for entry in read.head["channels"]] == ["poses", "height"]
+
+
+def test_a_run_without_bodies_names_one_that_has_some(tmp_path):
+    table = replace(drop_run("t", height=3.0), recording=Recording({"time": NO_TIMES}, "", {}))
+    drop_folder(tmp_path / "x", [table, drop_run("a", height=0.1), drop_run("b", height=0.2)])
+    tree = ResultTree(tmp_path)
+    folder = tree.run_folders()[0].id
+    run, label = tree.run(folder, "t")
+    others = tree.other_runs(folder, "t")
+    head = ReplayReader(run_replay(run, label, others=others)).head
+    assert head["instead"] == "a" and "bodies in “mujoco, height 0.1”" in head["note"]
+    assert "plotted" not in head["note"]
+    head = ReplayReader(run_replay(run, label)).head
+    assert head["instead"] == "" and head["note"].endswith("in the report.")
 
 
 def test_the_server_gives_runs_parts_and_pages(results):

@@ -1,8 +1,10 @@
 """Routes of runs, exported pages, and maps as volumes of bytes: a grade of 0 to 255 per voxel."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -11,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.errors import KinetariumError
 from kinetarium.figure.replay import Replay, Solid, pose_rows
 from kinetarium.figure.scene_replay import link_meshes
 from kinetarium.model.load import catalogue_entry, catalogue_names, load_robot
+from kinetarium.plugins import running_plugin
 from kinetarium.reach.maps.files import ReachMap, open_map
 from kinetarium.reach.maps.recipe import FULL, MapKind, graded_grid
 from kinetarium.recording.recording import Run
@@ -201,7 +205,8 @@ class ResultRoutes:
         place = request.parts["folder"], request.parts["key"]
         with self._lock:
             if place not in self._files:
-                self._files[place] = run_replay(*self._results.run(*place))
+                others = self._results.other_runs(*place)
+                self._files[place] = run_replay(*self._results.run(*place), others=others)
             self._files.move_to_end(place)
             while sum(map(len, self._files.values())) > _MOST_BYTES and len(self._files) > 1:
                 self._files.popitem(last=False)
@@ -255,26 +260,64 @@ class ResultRoutes:
         return Response(page, "text/html; charset=utf-8", headers=(saved,))
 
 
-def run_replay(run: Run, label: str, *, encoding: Encoding = Encoding.EXACT) -> bytes:
-    """Return the replay file of a run; channels alone, and why, if its study has no replay."""
+_MOST_TRIED = 50
+"""Runs of a folder that are tried for one with bodies."""
+
+
+def run_replay(
+    run: Run,
+    label: str,
+    *,
+    encoding: Encoding = Encoding.EXACT,
+    others: Iterable[tuple[Run, str]] = (),
+) -> bytes:
+    """Return the replay file of a run; channels alone, and why, if it has no bodies.
+
+    Args:
+        others: Runs beside it with their labels; the first that has bodies is then named instead.
+    """
     recording = run.recording
     if recording is None:
         raise HttpError(404, f"nothing was recorded: {run.status} {run.message}".strip())
-    study, case = case_of(run)
     title = f"{run.study} {label}"
-    # Tables alone, such as those of tests of a file, have no times.
-    moving = len(recording["time"]) > 0
-    replay = study.replay(case, recording) if moving else None
+    replay = _bodies(run)
     if replay is not None:
         replay = replace(replay, markers=(*replay.markers, *run_events(run)))
         return replay_file(replay, recording.channels, title=title, encoding=encoding)
+    moving = len(recording["time"]) > 0
+    plots = moving and len(recording.channels) > 1
     still = still_replay(recording["time"] if moving else np.zeros(1))
-    plotted = "; what it recorded is plotted beside" if moving else ""
+    plotted = "; what it recorded is plotted beside" if plots else ""
     note = (
-        f"Nothing to see in 3-D: a run of {run.study} records numbers and no moving bodies. Its"
-        f" results are in the list of runs and in the report{plotted}."
+        "This run records numbers and no moving bodies. Its results are in the list of runs and in"
+        f" the report{plotted}."
     )
-    return replay_file(still, recording.channels, title=title, encoding=encoding, note=note)
+    key, name = _first_with_bodies(others)
+    if key:
+        note += f" There are bodies in “{name}”."
+    channels = recording.channels
+    return replay_file(still, channels, title=title, encoding=encoding, note=note, instead=key)
+
+
+def _bodies(run: Run) -> Replay | None:
+    """Return the replay of a run, if it has one."""
+    recording = run.recording
+    # Tables alone, such as those of tests of a file, have no times.
+    if recording is None or not len(recording["time"]):
+        return None
+    study, case = case_of(run)
+    replay: Replay | None = study.replay(case, recording)
+    return replay
+
+
+def _first_with_bodies(runs: Iterable[tuple[Run, str]]) -> tuple[str, str]:
+    """Return key and label of the first run that has bodies, or empty texts."""
+    for run, label in islice(runs, _MOST_TRIED):
+        # What is wrong with another run is said when it is asked for itself.
+        with suppress(KinetariumError), running_plugin():
+            if _bodies(run) is not None:
+                return run.key, label
+    return "", ""
 
 
 def robot_file(info: Mapping[str, Any]) -> bytes:

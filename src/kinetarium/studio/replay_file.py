@@ -144,12 +144,14 @@ def replay_file(
     title: str,
     encoding: Encoding = Encoding.EXACT,
     note: str = "",
+    instead: str = "",
 ) -> bytes:
     """Return a replay and the channels it came with as one file.
 
     Args:
         channels: The channels to plot; those not sampled at the times of the replay are left out.
         note: Why a replay has no bodies, to be read in their place.
+        instead: Key of a run beside it that has bodies; empty if there is none.
     """
     samples = len(replay.time)
     replay = thinned(replay, most=MOST_SAMPLES)
@@ -193,6 +195,7 @@ def replay_file(
         ],
         "trails": list(replay.trails),
         "note": note,
+        "instead": instead,
         "markers": [
             {"name": marker.name, "time": marker.time, "kind": str(marker.kind)}
             for marker in replay.markers

@@ -12,7 +12,7 @@ from kinetarium.batch.plan import SWEEP
 from kinetarium.batch.study import open_study
 from kinetarium.batch.sweep_table import SweepTable, sweep_table
 from kinetarium.errors import KinetariumError
-from kinetarium.recording.recording import Run
+from kinetarium.recording.recording import Run, RunStatus
 from kinetarium.recording.result_folder import CONFIG, INDEX, METRICS, RUNS, ResultFolder
 from kinetarium.recording.run_folder import read_run
 from kinetarium.storage.serialization import from_builtins
@@ -83,6 +83,21 @@ class ResultTree:
         labels = {run.key: label for run, label in _labelled(place)}
         run = read_run(ResultFolder(place.path).run_folder(key))
         return run, labels.get(key) or key
+
+    def other_runs(self, folder: str, key: str) -> Iterator[tuple[Run, str]]:
+        """Yield the completed runs of a folder but one, in their order, with their labels.
+
+        Those that cannot be read are left out.
+        """
+        place = self._run_folder(folder)
+        for run, label in _labelled(place):
+            if run.key == key or run.status is not RunStatus.COMPLETED:
+                continue
+            try:
+                whole = read_run(ResultFolder(place.path).run_folder(run.key))
+            except KinetariumError:
+                continue
+            yield whole, label or run.key
 
     def table(self, folder: str) -> dict[str, Any]:
         """Return the table of a sweep as JSON data; of a batch, or an unfinished sweep, as well.

@@ -43,6 +43,8 @@ interface Head {
   markers?: NamedTime[];
   /** Why there is nothing to see in 3-D; empty if there is. */
   note?: string;
+  /** Key of a run beside it that has bodies, if it has none itself. */
+  instead?: string;
   constants: (number | null)[];
   ranges: [number, number][];
   meshes: MeshEntry[];

@@ -44,20 +44,25 @@ export class RunList {
     return [...this.open.keys()];
   }
 
-  /** Watch some runs, "folder/key"; the first there is if none of them is here. */
-  async openAll(ids: string[]): Promise<void> {
+  /** Watch some runs, "folder/key"; the first of a folder, or of all, if none of them is here. */
+  async openAll(ids: string[], wanted: string | null): Promise<void> {
     const all = this.listing.folders.flatMap((folder) => folder.runs.map((run) => ({ folder, run })));
     const found = ids.flatMap((id) => all.find(({ folder, run }) => id === `${folder.id}/${run.key}`) ?? []);
     if (found.length < ids.length) this.app.layout.notice("The link names runs that are not in this folder.", "error");
-    if (!found.length) return this.openFirst();
+    if (!found.length) return this.openFirst(wanted);
     for (const { folder, run } of found) await this.watch(folder, run, this.open.size > 0);
   }
 
-  /** Watch the first run there is. */
-  private async openFirst(): Promise<void> {
-    const folder = this.listing.folders.find((f) => f.runs.length);
-    const run = folder?.runs.find((r) => r.status === "completed");
-    if (folder && run) await this.watch(folder, run, false);
+  /** Watch the first run of a folder, or of the first that has any; one with bodies if there is one. */
+  private async openFirst(wanted: string | null): Promise<void> {
+    const filled = this.listing.folders.filter((f) => f.runs.length);
+    const folder = filled.find((f) => f.id === wanted) ?? filled[0];
+    const run = folder?.runs.find((r) => r.status === "completed") ?? (wanted ? folder?.runs[0] : undefined);
+    if (!folder || !run) return;
+    await this.watch(folder, run, false);
+    const { instead } = this.open.get(`${folder.id}/${run.key}`)?.file.head ?? {};
+    const moving = folder.runs.find((r) => r.key === instead);
+    if (moving) await this.watch(folder, moving, false);
   }
 
   /** Watch a run alone, or together with those that are watched already. */

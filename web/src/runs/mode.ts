@@ -38,7 +38,7 @@ export class RunsMode implements Mode {
       }),
     );
     await this.refresh();
-    await this.list.openAll(asked.getAll("run"));
+    await this.list.openAll(asked.getAll("run"), asked.get("folder"));
     const { maps } = this.listing;
     if (maps.length && app.mode === this) {
       const panel = (map = this.map = new MapPanel(app, app.layout.panel("left", "Map"), maps, undefined, (link) => this.cast?.link(link)));

@@ -74,13 +74,9 @@ export class StartMode implements Mode {
   /** Offer the folders, a press on which shows their first run. */
   private folders(app: App, folders: FolderEntry[]): HTMLElement {
     const [runs] = this.modes;
-    const open = ({ id, runs: all }: FolderEntry) => {
-      const run = all.find((each) => each.status === "completed") ?? all[0]!;
-      void app.enter(runs!, new URLSearchParams({ run: `${id}/${run.key}` }));
-    };
     return h("div.folders", {},
       ...folders.slice(0, MOST).map((folder) =>
-        h("button.card", { "data-folder": folder.name, onclick: () => open(folder) },
+        h("button.card", { "data-folder": folder.name, onclick: () => void app.enter(runs!, new URLSearchParams({ folder: folder.id })) },
           h("strong", {}, folder.name), h("span", {}, `${folder.title ?? folder.study ?? ""}: ${many(folder.runs.length, "run")}`))),
       folders.length > MOST && h("span.empty", {}, `and ${folders.length - MOST} more under ${runs!.title}`),
     );
