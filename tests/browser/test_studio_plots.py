@@ -53,7 +53,14 @@ def studio(tmp_path_factory):
     spikes[4445, 0] = spikes[8999, 1] = 7.0
     thin = {"spikes": Channel(spikes, "N", ("first", "second"))}
     long = run_with("long", duration=60.0, samples=9001, **thin)
-    write_runs(root / "drop", [signals, drop_run("a"), drop_run("b", engine="ode"), lost, long])
+    mixed = run_with(
+        "mixed",
+        state=Channel(np.ones((31, 3)), "N, 1, m/s", ("force", "number", "speed")),
+        touch=Channel(np.ones((31, 4)), "N, 1", ("fx", "fy", "fz", "number")),
+    )
+    write_runs(
+        root / "drop", [signals, mixed, drop_run("a"), drop_run("b", engine="ode"), lost, long]
+    )
     with running_studio(root) as studio:
         yield studio
 
@@ -95,6 +102,18 @@ def test_twists_have_the_names_of_velocities(view):
     shown(view, "twists")
     names = [entry.split()[:2] for entry in view.page.locator(".entry").all_inner_texts()]
     assert [name for _, name in names] == ["vx", "vy", "vz", "wx", "wy", "wz"]
+    assert view.complaints == []
+
+
+def test_lines_of_several_units_have_theirs_in_the_legend(view):
+    view.watch("drop", "mixed")
+    shown(view, "state", "touch")
+    assert view.page.locator(".plothead > b").all_inner_texts() == ["state", "touch"]
+    names = view.page.locator(".entry span").all_inner_texts()
+    assert names == ["force [N]", "number", "speed [m/s]", "fx [N]", "fy [N]", "fz [N]", "number"]
+    shown(view, "poses")
+    units = [text.partition(" [")[2] for text in view.page.locator(".entry span").all_inner_texts()]
+    assert units == ["m]"] * 3 + [""] * 4
     assert view.complaints == []
 
 

@@ -43,7 +43,7 @@ function open(): void {
     // The token has become a cookie; it need not stay in the history.
     history.replaceState(null, "", location.pathname + location.hash);
     connectionBanner(app);
-    dropTarget(app, (files) => void live.drop(app, files));
+    dropTarget((files) => void live.drop(app, files));
     app.live.open();
     app.layout.brand.addEventListener("click", () => void app.enter(start));
   } else if (view?.has("theme")) app.theme.set(view.get("theme") === "dark");

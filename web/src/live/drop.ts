@@ -1,4 +1,3 @@
-import type { App } from "../app";
 import { complaint } from "../server/source";
 import { h } from "../shell/dom";
 import type { Finding } from "./room_socket";
@@ -45,7 +44,7 @@ export async function sendRobot(files: File[], kinds: Kinds): Promise<Dropped> {
 }
 
 /** Take files that are dropped anywhere on the page. */
-export function dropTarget(app: App, take: (files: File[]) => void): void {
+export function dropTarget(take: (files: File[]) => void): void {
   const veil = h("div.veil", { hidden: true }, h("strong", {}, "Drop a robot file: URDF, xacro or MJCF, with its meshes"));
   document.body.append(veil);
   const holdsFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -62,8 +61,7 @@ export function dropTarget(app: App, take: (files: File[]) => void): void {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     const files = [...(event.dataTransfer?.files ?? [])];
-    if (files.some((file) => ends(file.name, kinds.robot))) take(files);
-    else app.layout.notice(`a robot file ends with one of ${kinds.robot.join(", ")}`, "error");
+    if (files.length) take(files);
   });
 }
 

@@ -1,6 +1,6 @@
 import * as THREE from "three";
 import type { App } from "../app";
-import { h, short } from "../shell/dom";
+import { h } from "../shell/dom";
 import type { Frame } from "./frame";
 
 const UP = new THREE.Vector3(0, 1, 0);
@@ -56,7 +56,7 @@ export class Forces {
       text.hidden = force === null;
       if (force === null) return;
       const place = at.clone().applyMatrix4(matrix);
-      text.textContent = `${short(force, 3)} N`;
+      text.textContent = `${force.toFixed(2)} N`;
       const wide = size.width / columns;
       const left = Math.min(((place.x + 1) / 2) * wide, wide - ROOM) + column * wide;
       text.style.transform = `translate(${left.toFixed(1)}px, ${(((1 - place.y) / 2) * size.height).toFixed(1)}px)`;

@@ -1,7 +1,7 @@
 import "./live.css";
 import type { App, Mode } from "../app";
 import { getJson } from "../server/api";
-import { h, short } from "../shell/dom";
+import { h } from "../shell/dom";
 import { type Dropped, findingsView, sendRobot } from "./drop";
 import { Inspector } from "./inspector";
 import { JointsPanel } from "./joints_panel";
@@ -192,7 +192,7 @@ export class LiveMode implements Mode {
     rows.sort((a, b) => b.size - a.size);
     const heads = sides.length > 1 ? sides.map(({ facts }) => facts.title) : ["points", "force"];
     const cells = (touches: Touch[]) => {
-      const forces = touches.map(({ count, force }) => (count ? `${short(Math.hypot(...force), 4)} N` : "–"));
+      const forces = touches.map(({ count, force }) => (count ? `${Math.hypot(...force).toFixed(2)} N` : "–"));
       return sides.length > 1 ? forces : [touches[0]!.count, ...forces];
     };
     this.contacts.replaceChildren(

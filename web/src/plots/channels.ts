@@ -5,7 +5,7 @@ import type { ChannelEntry } from "../replay/replay_file";
 import { h } from "../shell/dom";
 import { dash } from "../shell/palette";
 import { ColumnChoice } from "./column_choice";
-import { difference, type Line } from "./lines";
+import { difference, type Line, unitsOf } from "./lines";
 import { Plot, type PlotChoice } from "./plot";
 import { TimeWindow } from "./time_window";
 
@@ -168,12 +168,14 @@ export class ChannelPlots {
       const values = await actor.file.channel(entry);
       const { time } = actor.file;
       const lines = new Map<string, Line>();
+      const units = unitsOf(entry.unit, entry.columns);
       entry.columns.forEach((column, i) => {
         const at = drawn.indexOf(column);
         if (at < 0) return;
         lines.set(column, {
           name: [several ? actor.file.head.title : "", column].filter(Boolean).join(" ") || name,
           label: [column, several ? titles[actors.indexOf(actor)] : ""].filter(Boolean).join(" · ") || name,
+          unit: units[i],
           time,
           values: values.subarray(i * time.length, (i + 1) * time.length),
           // Replays by their colour on the stage, and their columns by dashes.
@@ -184,7 +186,8 @@ export class ChannelPlots {
       return lines;
     }));
     const unit = this.unit(name);
-    const title = unit ? `${name} [${unit}]` : name;
+    const mixed = unitsOf(unit, this.entries(name)[0]?.entry.columns ?? []).length > 0;
+    const title = unit && !mixed ? `${name} [${unit}]` : name;
     const [first, ...others] = runs;
     if (!choice.apart || !first || !others.length) return { title, lines: runs.flatMap((lines) => [...lines.values()]) };
     const lines = others.flatMap((other) =>

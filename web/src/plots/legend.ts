@@ -1,5 +1,5 @@
 import { h, short } from "../shell/dom";
-import { type Line, valueAt } from "./lines";
+import { labelOf, type Line, valueAt } from "./lines";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** Legends that are longer can be folded. */
@@ -24,7 +24,7 @@ export class Legend {
     this.entries = lines.map((line, i) => {
       const value = h("output");
       this.values.push(value);
-      const entry = h("button.entry", { "aria-pressed": !hidden.has(line.name), title: line.name }, sample(line), h("span", {}, line.label ?? line.name), value);
+      const entry = h("button.entry", { "aria-pressed": !hidden.has(line.name), title: line.unit ? `${line.name} [${line.unit}]` : line.name }, sample(line), h("span", {}, labelOf(line)), value);
       entry.style.setProperty("--series", line.color);
       entry.addEventListener("click", () => this.set(i, this.hidden.has(line.name)));
       return entry;

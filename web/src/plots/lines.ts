@@ -6,6 +6,8 @@ export interface Line {
   name: string;
   /** What tells it from the others, for places with little room; its name by default. */
   label?: string;
+  /** Its unit, where the lines of a chart have different ones. */
+  unit?: string;
   time: ArrayLike<number>;
   values: ArrayLike<number>;
   color: string;
@@ -16,6 +18,25 @@ export interface Line {
 /** The sample that is shown at a time: the last that is not after it. */
 export function valueAt({ time, values }: Line, at: number): number {
   return values[Math.max(0, after(time, at + 1e-9) - 1)] ?? NaN;
+}
+
+/** A line's label with its unit. */
+export function labelOf({ name, label, unit }: Line): string {
+  return unit ? `${label ?? name} [${unit}]` : (label ?? name);
+}
+
+/**
+ * Give the unit of each column of a channel that has several: "N, 1" are those of fx, fy, fz and
+ * number, "m, wxyz" those of x, y, z and a quaternion; none if they cannot be told.
+ */
+export function unitsOf(unit: string, columns: readonly string[]): string[] {
+  const units = unit.split(", ").map((each) => (each === "1" || each === "wxyz" ? "" : each));
+  if (units.length < 2) return [];
+  if (units.length === columns.length) return units;
+  // The components of a vector have one unit.
+  const vectors = columns.map((column) => column.at(-1) ?? "-").join("").match(/wxyz|xyz|./gu) ?? [];
+  if (vectors.length === columns.length || vectors.length % units.length) return [];
+  return vectors.flatMap((vector, i) => Array<string>(vector.length).fill(units[i % units.length]!));
 }
 
 /** The part of a line between two times, with a sample more to each side. */

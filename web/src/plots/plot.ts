@@ -5,13 +5,15 @@ import { h, short } from "../shell/dom";
 import { save } from "../shell/tools";
 import { axisWidth, FONT, logTexts, tickTexts } from "./axis";
 import { Legend } from "./legend";
-import { csv, type Line, valueAt, within } from "./lines";
+import { csv, labelOf, type Line, valueAt, within } from "./lines";
 import { thinned } from "./thinned";
 import { TimeWindow } from "./time_window";
 
 export type { Line } from "./lines";
 
 const HEIGHT = 150;
+/** Least distance of the ticks of values [px]. */
+const TICKS = 18;
 /** How often the legend follows while playing [ms]. */
 const LEGEND_EVERY = 250;
 const MOST = 3000;
@@ -125,7 +127,7 @@ export class Plot {
         scales: { x: { time: false }, y: choice.log ? { distr: 3 } : {} },
         axes: [
           { stroke: ink, grid, ticks: grid, size: 26, font: FONT },
-          { stroke: ink, grid, ticks: grid, size: axisWidth, font: FONT, values: (_, v, __, ___, step) => (choice.log ? logTexts(v) : tickTexts(v, step)) },
+          { stroke: ink, grid, ticks: grid, space: TICKS, size: axisWidth, font: FONT, values: (_, v, __, ___, step) => (choice.log ? logTexts(v) : tickTexts(v, step)) },
         ],
         series: [
           {},
@@ -247,7 +249,7 @@ export class Plot {
     });
     const nearest = told.filter(({ off }) => Number.isFinite(off)).sort((a, b) => a.off - b.off).slice(0, MOST_HOVERED);
     const rows = nearest.map(({ line, value }) => {
-      const row = h("div.told", {}, h("i"), h("span", {}, line.label ?? line.name), h("output", {}, short(value)));
+      const row = h("div.told", {}, h("i"), h("span", {}, labelOf(line)), h("output", {}, short(value)));
       row.style.setProperty("--series", line.color);
       return row;
     });
