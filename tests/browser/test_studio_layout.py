@@ -138,3 +138,29 @@ def test_the_theme_is_remembered(opened, studio):
     view.page.reload()
     assert view.page.evaluate(theme) == "dark"
     assert view.complaints == []
+
+
+def test_the_slider_stays_as_wide_as_it_is(opened, tmp_path):
+    long = "a phase with a name that is longer than there is room for"
+    phases = {"phases": [["up", 1, 2], [long, 2, 3], ["down", 3, 4]]}
+    write_runs(tmp_path / "grasp", [grasp_run("a", duration=12.0, facts=phases)])
+    with running_studio(tmp_path) as studio:
+        view = opened(studio.address)
+        widths, names = set(), []
+        for time in (0.0, 1.5, 2.5, 3.5, 11.0):
+            view.page.evaluate("time => window.kinetarium.setTime(time)", time)
+            widths.add(width(view, ".timeline .slider"))
+            names.append(view.page.locator(".timeline .phase").get_attribute("title"))
+        assert len(widths) == 1 and names == ["", "up", long, "down", "down"]
+        assert view.complaints == []
+
+
+def test_a_bar_that_scrolls_fades_on_a_phone(opened, studio):
+    view = opened(studio.address, viewport={"width": 390, "height": 844}, has_touch=True)
+    bar = view.page.locator(".bar")
+    assert bar.evaluate("bar => bar.scrollWidth > bar.clientWidth")
+    assert "gradient" in bar.evaluate("bar => getComputedStyle(bar).maskImage")
+    bar.evaluate("bar => bar.scrollTo(bar.scrollWidth, 0)")
+    box = bar.get_by_role("button", name="Keys and mouse").bounding_box()
+    assert box["x"] + box["width"] <= 390 - 36  # the last button does not fade
+    assert view.complaints == []

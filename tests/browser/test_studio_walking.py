@@ -321,6 +321,12 @@ def test_a_walk_plays_in_every_style(workshop):
     page.keyboard.press("f")
 
 
+def orange(picture):
+    """Count the pixels of the hue of #f0922b, in light or in shadow."""
+    red, green, blue = np.moveaxis(picture, 2, 0)
+    return int(((red - blue > 60) & (green > 0.5 * red) & (green < 0.72 * red)).sum())
+
+
 def test_an_exported_walk_plays_alone_with_all_that_is_known_of_it(browser, workshop, tmp_path):
     workshop.reset(waypoints=((0, 0), (60, 10), (90, 60)), order=(2, 1, 4, 3))
     workshop.after(lambda: workshop.page.click("[data-kind=all]"))
@@ -332,6 +338,13 @@ def test_an_exported_walk_plays_alone_with_all_that_is_known_of_it(browser, work
     try:
         alone = Opened(context, page.as_uri())
         assert alone.state()["replays"] == ["TTT1", "TTT2", "TTR"]
+        # In the dark too, legs are coloured as in the gait and the table: the second is orange.
+        light = orange(alone.pixels())
+        alone.page.keyboard.press("t")
+        alone.page.wait_for_timeout(300)
+        swatch = "i => getComputedStyle(i).backgroundColor"
+        assert alone.page.locator("i.leg2").first.evaluate(swatch) == "rgb(240, 146, 43)"
+        assert orange(alone.pixels()) > light + 200
         alone.page.locator(".choice .chip", has_text="TTT2").click()
         frame = walk.warnings[0].frame
         poses = alone.poses(float(walk.time[frame]))["TTT2"]
@@ -464,7 +477,7 @@ def test_headings_and_numbers_of_way_points(workshop):
     turned = workshop.planned().body[-1, 3:]
     heading = workshop.page.locator(".menu select[aria-label=heading]")
     workshop.after(lambda: heading.select_option("crab"))
-    plan = workshop.choose("heading", "30")
+    plan = workshop.choose("angle", "30")
     assert (plan["heading"], plan["heading_deg"]) == ("crab", 30)
     walk = workshop.planned()
     np.testing.assert_allclose(2 * np.arctan2(walk.body[:, 6], walk.body[:, 3]), np.pi / 6)

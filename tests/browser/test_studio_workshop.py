@@ -248,3 +248,76 @@ def test_links_in_another_leg_are_red_and_warned_of(workshop):
     workshop.after(lambda: page.keyboard.press("Control+z"))
     assert page.locator(".warning[data-kind=interference]").count() == 0
     assert workshop.state()["red"] == []
+
+
+STEPS = (Step(35, 120, -500, 500, 2.0), Step(65, 95, -500, 500, 4.0))
+
+
+def test_the_support_is_seen_where_feet_stand_at_different_heights(workshop):
+    workshop.reset(waypoints=((0, 0), (128, 0)), terrain=Terrain(steps=STEPS))
+    walk = workshop.planned()
+    standing = np.where(walk.support, walk.feet[:, :, 2], np.nan)
+    spread = np.nanmax(standing, axis=1) - np.nanmin(standing, axis=1)
+    frame = int(np.argmax(spread > 1.5))
+    workshop.page.locator(".camera button", has_text="top").click()
+    workshop.poses(float(walk.time[frame]))
+    workshop.page.wait_for_timeout(300)
+    corners = np.array(workshop.state()["support"])
+    places = np.column_stack([corners, np.ones(len(corners))]) @ workshop.eye().T
+    *_, width, height = workshop._stage()
+    x, y = (places[:, :2] / places[:, 3:] / 2 * (width, height)).T
+    area = abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2
+    before = workshop.pixels()
+    workshop.page.keyboard.press("g")
+    workshop.page.wait_for_timeout(200)
+    changed = (np.abs(workshop.pixels() - before).max(axis=2) > 8).sum()
+    workshop.page.keyboard.press("g")
+    assert changed > 0.9 * area > 1000
+
+
+TEXT_FITS = """inputs => inputs.every(input => {
+    const style = getComputedStyle(input), pen = document.createElement("canvas").getContext("2d");
+    pen.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return pen.measureText(input.value).width + 6 <= room;
+})"""
+"""Whether the whole value of every field is seen."""
+
+
+def test_fields_and_tables_of_the_workshop_have_room(workshop):
+    page = workshop.page
+    workshop.reset(waypoints=((0, 0), (128, 0)), terrain=Terrain(steps=STEPS))
+    undo, row = page.locator(".undo").bounding_box(), page.locator(".menu").bounding_box()
+    assert row["y"] - undo["y"] - undo["height"] >= 4
+    for name in ("Robot", "Ground"):
+        workshop.menu(name)
+        assert page.locator(".menu input[type=number]:visible").evaluate_all(TEXT_FITS), name
+    workshop.menu("Path")
+    labels = page.locator(".menu .field > :is(input, select):visible").evaluate_all(
+        "all => all.map(field => field.getAttribute('aria-label'))"
+    )
+    assert len(set(labels)) == len(labels)
+    # Numbers beside each other are told apart.
+    gaps = page.locator(".joints td:visible").evaluate_all(
+        "all => all.map(cell => parseFloat(getComputedStyle(cell).paddingLeft))"
+    )
+    assert min(gaps) >= 8
+    workshop.menu("Robot")
+    workshop.after(lambda: page.click("[data-kind=ttr]"))
+    heads = [text.split()[0] for text in page.locator(".joints th:visible").all_inner_texts()[1:4]]
+    chips = page.locator(".panel .choice .chip")
+    workshop.until(lambda _: chips.all_inner_texts()[:3] == heads)
+
+
+def test_lines_part_all_panes_and_the_place_that_is_left(workshop):
+    page = workshop.page
+    workshop.after(lambda: page.click("[data-kind=all]"))
+    page.wait_for_timeout(500)
+    picture = workshop.pixels()
+    height, width, _ = picture.shape
+    for line, beside in (
+        (picture[:, width // 2 - 3 : width // 2 + 3], 1),
+        (picture[height // 2 - 3 : height // 2 + 3], 0),
+    ):
+        steps = np.abs(np.diff(line, axis=beside)).max(axis=2)
+        assert (steps > 15).any(axis=beside).mean() > 0.95  # from end to end

@@ -1,4 +1,5 @@
 import * as THREE from "three";
+import { LEGS } from "../shell/palette";
 import type { Style } from "../stage/style";
 import { Arrows } from "./arrows";
 import { solidGeometry, readMeshes } from "./meshes";
@@ -111,6 +112,18 @@ export class Actor {
     this.trails.material.color.set(color);
   }
 
+  /** Give the solids of legs the colours that legs have on the page. */
+  setLegColors(colors: readonly string[]): void {
+    for (const { entry, mesh } of this.parts) {
+      const color = colors[legOf(entry)];
+      if (!mesh || !color) continue;
+      const tones = mesh.geometry.getAttribute("color") as THREE.BufferAttribute;
+      const { r, g, b } = new THREE.Color(color);
+      for (let i = 0; i < tones.count; i++) tones.setXYZ(i, r, g, b);
+      tones.needsUpdate = true;
+    }
+  }
+
   setStyle(style: Style, background: string, ink: string): void {
     this.style = style;
     this.background.set(background);
@@ -216,4 +229,9 @@ export class Actor {
     this.alarm.dispose();
     for (const lines of [this.contours, this.alarmLines, this.alarmContours]) lines.dispose();
   }
+}
+
+/** The leg that a solid belongs to by its colour, from 0; -1 if it is of none. */
+function legOf({ coats }: SolidEntry): number {
+  return coats.length ? LEGS.findIndex((leg) => coats.every(({ color }) => leg.every((part, i) => Math.abs(part - color[i]!) < 0.005))) : -1;
 }

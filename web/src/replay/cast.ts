@@ -133,7 +133,9 @@ export class Cast {
   arrange(): void {
     const { app, actors } = this;
     const beside = this.arrangement === "beside" && actors.length > 1;
+    const legs = [1, 2, 3, 4].map((leg) => app.theme.color(`leg${leg}`));
     actors.forEach((actor, i) => {
+      actor.setLegColors(legs);
       actor.setStyle(this.style, app.theme.color("stage"), app.theme.color("ink"));
       actor.setGhost(i > 0 && !beside);
       actor.arrows.object.visible = this.showArrows;

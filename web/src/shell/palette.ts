@@ -15,6 +15,9 @@ export const DARK = [
   "#ff0087", "#c378ff", "#87783c", "#ffffd2", "#b4c378", "#00c3a5", "#a5d2e1", "#d200b4",
 ];
 
+/** The colours that replay files give to solids of the legs 1 to 4: red, green and blue, 0..1. */
+export const LEGS = [[0.01, 0.3, 0.85], [0.78, 0.22, 0], [0.01, 0.64, 0.55], [0.56, 0.16, 0.55]];
+
 /** Dashes [px] of lines whose colours are used up, or that share one. */
 const DASHES = [[], [7, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 2, 1, 2], [1, 3], [12, 3, 2, 3, 2, 3]];
 

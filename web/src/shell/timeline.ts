@@ -68,10 +68,14 @@ export function timeline(app: App): void {
     shownAt = clock.playing ? now : 0;
     host.classList.toggle("idle", clock.duration <= 0);
     if (clock.markers !== marked || clock.end !== markedUpTo) mark();
-    phase.textContent = clock.marker?.name ?? "";
+    const { name } = clock.marker ?? { name: "" };
+    phase.hidden = !clock.markers.some(isPhase);
+    phase.textContent = phase.title = name;
     slider.min = String(clock.start);
     slider.max = String(clock.end);
     slider.value = String(clock.time);
+    // As wide as at the end, so that the slider keeps its length.
+    shown.style.minWidth = `${2 * clock.end.toFixed(2).length + 6}ch`;
     shown.textContent = `${clock.time.toFixed(3)} / ${clock.end.toFixed(2)} s`;
     play.textContent = clock.playing ? "⏸" : "▶";
     play.setAttribute("aria-label", clock.playing ? "Pause" : "Play");

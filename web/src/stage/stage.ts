@@ -138,12 +138,13 @@ export class Stage {
     const { width, height } = this.size; // asking the element would lay out the page
     this.sun.cast(this.renderer);
     this.renderer.setScissorTest(false);
-    if (this.scene.background instanceof THREE.Color) this.renderer.setClearColor(this.scene.background);
+    const background = this.scene.background instanceof THREE.Color ? this.scene.background : this.between;
+    this.renderer.setClearColor(background);
     this.renderer.clear();
     this.renderer.setScissorTest(this.panes > 1);
-    this.renderer.setClearColor(this.between);
     const { columns, rows } = this.grid;
-    for (let i = 0; i < this.panes; i++) {
+    // The last places may be left without a pane.
+    for (let i = 0; i < columns * rows; i++) {
       const [column, row] = [i % columns, Math.floor(i / columns)];
       const [left, right] = [column, column + 1].map((at) => Math.floor((at * width) / columns)) as [number, number];
       const [top, bottom] = [row, row + 1].map((at) => Math.floor((at * height) / rows)) as [number, number];
@@ -152,12 +153,16 @@ export class Stage {
       });
       this.renderer.setViewport(left, height - bottom, right - left, bottom - top);
       if (this.panes > 1) {
-        // Where a pane has another to its right or above it, a line remains.
+        // Where a place has another to its right or above it, a line remains. A colour has to be set
+        // each time it is to be cleared with, as the scene clears with that of its background.
         this.renderer.setScissor(left, height - bottom, right - left, bottom - top);
+        this.renderer.setClearColor(this.between);
         this.renderer.clear();
         this.renderer.setScissor(left, height - bottom, right - left - Number(column + 1 < columns), bottom - top - Number(row > 0));
+        this.renderer.setClearColor(background);
+        this.renderer.clear();
       }
-      this.renderer.render(this.scene, this.viewpoint.camera);
+      if (i < this.panes) this.renderer.render(this.scene, this.viewpoint.camera);
     }
     for (const pane of this.shown) for (const object of pane.objects) object.visible = true;
     this.frames++;

@@ -110,7 +110,7 @@ export class JointWindow {
       })), this.window);
     const quantities: Record<string, () => Plot> = {
       h_x: () => new Plot(app, "h_x [unit]", drive(0), this.window),
-      [turning ? "omega" : "h_y"]: () => new Plot(app, turning ? "ω [°]" : "h_y [unit]", drive(1, turning ? DEGREES : 1), this.window),
+      [turning ? "ω" : "h_y"]: () => new Plot(app, turning ? "ω [°]" : "h_y [unit]", drive(1, turning ? DEGREES : 1), this.window),
       v_z: () => new Plot(app, "v_z [unit]", drive(2), this.window),
       margin: () => new Plot(app, "stability margin [unit]", [{ name: "margin", time, values: walker.numbers.margin, color: app.theme.color("ink") }], this.window),
       thigh: angle("thigh and its parallel bar", 0),

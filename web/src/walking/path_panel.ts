@@ -47,7 +47,7 @@ export class PathPanel {
           options: [["spline", "cubic spline"], ["bezier", "Bezier curve"]] }),
         fields.choice({ label: "heading", title: "Heading of the body along the path", get: (plan) => plan.heading, set: set("heading"),
           options: [["turn", "follows the path"], ["crab", "constant (crab)"], ["spin", "spins on the spot"]] }),
-        fields.number({ label: "heading", title: "Constant heading of a crab walk, initial heading of a spin; positive to the left", unit: "°", step: 5, get: (plan) => plan.heading_deg, set: set("heading_deg") }),
+        fields.number({ label: "angle", title: "Constant heading of a crab walk, initial heading of a spin; positive to the left", unit: "°", step: 5, get: (plan) => plan.heading_deg, set: set("heading_deg") }),
         fields.number({ label: "spin by", title: "Angle of a spin, positive to the left", unit: "°", step: 15, get: (plan) => plan.spin_deg, set: set("spin_deg") }),
       ),
     );

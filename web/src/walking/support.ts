@@ -113,6 +113,9 @@ export class Support {
     const color = margin > 1e-9 ? GOOD : BAD;
     this.fill.color.set(color);
     this.ink.color.set(color);
+    // Between feet of different heights it would sink into the ground that is higher.
+    const level = Math.max(...raised.map(([, , at]) => at)) - Math.min(...raised.map(([, , at]) => at)) < ABOVE;
+    this.fill.depthTest = this.ink.depthTest = level;
     place(this.area, raised);
     this.area.setDrawRange(0, Math.max(0, 3 * (hull.length - 2)));
     place(this.edge, raised.flatMap((from, i) => [from, corner(i + 1)]));

@@ -23,7 +23,7 @@ export class UndoButtons {
       app.keys.add("Ctrl+y", "redo", redo),
     ];
     show();
-    this.element = h("div.buttons", {}, back, forth);
+    this.element = h("div.buttons.undo", {}, back, forth);
   }
 
   dispose(): void {
