@@ -1,5 +1,7 @@
 """Wheel speeds, ramps, and the controller that makes them of a reference."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,10 +47,10 @@ def test_a_ramp_goes_no_faster_and_no_further(v: float, w: float, v0: float, w0:
         assert new == wanted or abs(new - old) == pytest.approx(most)
 
 
-def two_wheels() -> WheeledBase:
+def two_wheels(speed: float | None = None) -> WheeledBase:
     """A base of 1 m track on wheels of 0.1 m."""
     wheels = tuple(
-        GroundWheel(side, side, 0.0, y, 0.1, 0.0, 1, False, None, 0.0, 0.0, k, k, None)
+        GroundWheel(side, side, 0.0, y, 0.1, 0.0, 1, False, None, 0.0, 0.0, k, k, None, speed)
         for k, (side, y) in enumerate((("left", 0.5), ("right", -0.5)))
     )
     return WheeledBase("base", (0.0, 0.0, 0.0), wheels, 10.0, (0.0, 0.0), (), (0.0, 0.0))
@@ -68,6 +70,21 @@ def test_a_driver_waits_ramps_and_stops() -> None:
     assert not commands[-1].any()
     driver.reset()
     assert not driver.update(0.0, seen).any()
+
+
+@given(SPEEDS, SPEEDS, SPEEDS, SPEEDS)
+def test_no_wheel_is_commanded_above_its_speed_limit(
+    v: float, w: float, v1: float, w1: float
+) -> None:
+    """Wheels of 2 rad/s: the same curve at |v| + |w| / 2 = 0.2 m/s, within the ramps all along."""
+    chassis, now = Chassis(two_wheels(2.0)), (0.0, 0.0)
+    for asked in ((v, w), (v1, w1)):
+        for _ in range(40):
+            before, now = now, chassis.toward(asked, now=now, period=0.01)
+            assert np.abs(chassis.commands(now)).max() <= 2.0 + 1e-9
+            assert abs(now[0] - before[0]) <= 0.03 + 1e-9 and abs(now[1] - before[1]) <= 0.06 + 1e-9
+        slower = max(1.0, (abs(asked[0]) + abs(asked[1]) / 2) / 0.2)
+        assert now == pytest.approx((asked[0] / slower, asked[1] / slower), abs=1e-9)
 
 
 @given(st.floats(-3, 3), st.floats(-0.2, 0.2))
@@ -126,6 +143,14 @@ class TestSteering:
         commands = chassis.commands((v, curvature))[np.newaxis]
         speed, rate = chassis.commanded_speeds(commands)
         assert (speed[0], rate[0]) == pytest.approx((v, v * curvature), abs=1e-9)
+
+    def test_its_slowest_wheel_limits_it_in_a_bend(self) -> None:
+        """The outer wheel of the driven axle rolls by 1 + k y of the speed."""
+        wheels = tuple(replace(wheel, speed=2.0) for wheel in car().wheels)
+        chassis, now = Chassis(replace(car(), wheels=wheels)), (0.0, 0.0)
+        for _ in range(100):
+            now = chassis.toward((0.5, 0.5), now=now, period=0.01)
+        assert now == (pytest.approx(2.0 * 0.05 / (1 + 1.0 * 0.12)), 1.0)
 
     def test_it_steers_at_a_bounded_rate_within_its_limits(self) -> None:
         chassis, now, angles = Chassis(car()), (0.0, 0.0), []

@@ -120,6 +120,16 @@ class TestKinds:
         commands = Chassis(base).commands((0.5, 0.0))
         assert commands == pytest.approx([5.0, 5.0])
 
+    @pytest.mark.parametrize(("limit", "speed"), [("2.5", 2.5), ("0", None)])
+    def test_speed_limits_of_wheels_are_read(
+        self, limit: str, speed: float | None, tmp_path: Path
+    ) -> None:
+        """Zero is what exporters write where they know none."""
+        path = Path(urdf(tmp_path, [(0.0, 0.2, 0.0), (0.0, -0.2, 0.0)]))
+        limited = f'</axis><limit velocity="{limit}" effort="9"/></joint>'
+        path.write_text(path.read_text().replace("/></joint>", limited.replace("</axis>", "/>")))
+        assert [wheel.speed for wheel in vehicle(found(str(path))).wheels] == [speed, speed]
+
     def test_backward_axes_get_backward_speeds(self, tmp_path: Path) -> None:
         robot = found(urdf(tmp_path, [(0.0, 0.2, 0.0), (0.0, -0.2, pi)]))
         assert Chassis(vehicle(robot)).commands((0.5, 0.0)) == pytest.approx([5.0, -5.0])

@@ -130,12 +130,32 @@ def test_a_short_line_in_mujoco(case: Case) -> None:
     for row in rows.values():
         assert row["success"] and row["cause"] == ""
         uses = [value for name, value in row.items() if name.endswith("_use")]
-        assert len(uses) == 6 and 0 < min(uses) and max(uses) <= 1 + 1e-9
+        assert len(uses) == 7 and 0 < min(uses) and max(uses) <= 1 + 1e-9
     findings = figures.report(outcomes)
     assert "scout-panda keeps its tool on the line within" in findings.conclusion
     assert "with the true pose" in findings.conclusion
     replay = figures.replay(case, outcomes[0].recorded)
     assert replay.guides[0].name == "line" and len(replay.time) == len(outcomes[0].recorded["time"])
+
+
+def test_wheels_that_are_too_slow_are_planned_for_or_refused(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wheels of 1.5 rad/s drive at 0.25 m/s; those of 1 rad/s at 0.16 m/s."""
+    base = vehicle(RoleOptions().open("scout-panda"))
+
+    def limit(speed: float) -> None:
+        wheels = tuple(replace(wheel, speed=speed) for wheel in base.wheels)
+        limited = replace(base, wheels=wheels)
+        monkeypatch.setattr("kinetarium.studies.follow.run.vehicle", lambda robot: limited)
+
+    limit(1.5)
+    slow = replace(case, base_speed=0.9)
+    row = score(slow, run(slow))
+    assert row["success"] and 0.5 < row["wheel_speed_use"] <= 1.0
+    limit(1.0)
+    with pytest.raises(KinetariumError, match="cannot follow the line"):
+        run(replace(case, base_speed=0.8, length=2.0))
 
 
 def test_the_line_of_the_readme_is_followed(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Driving along legs: a kinematic vehicle reaches poses, however it is located; turning centres."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 from math import cos, hypot, pi, sin
 
 import numpy as np
@@ -33,6 +35,7 @@ def driven(
     off: PlanarPose = PlanarPose(0.0, 0.0, 0.0),  # noqa: B008
     about: PlanarPose | None = None,
     seen: list[PlanarPose] | None = None,
+    wheel_speed: float = 12.0,
 ) -> PlanarPose:
     """Return the pose of the root at the end, of a vehicle that turns exactly about a point.
 
@@ -40,9 +43,12 @@ def driven(
         centre: The steered point.
         about: The point about which it turns; the steered one by default.
         seen: Is given all poses of the root.
+        wheel_speed: Speed limit of its wheels [rad/s].
     """
     about = about or centre
-    chassis = Chassis(vehicle(RoleOptions().open("husky4")))
+    base = vehicle(RoleOptions().open("husky4"))
+    wheels = tuple(replace(wheel, speed=wheel_speed) for wheel in base.wheels)
+    chassis = Chassis(replace(base, wheels=wheels))
 
     def known(measurement: Measurement) -> PlanarPose:
         x, y, _, qw, _, _, qz = measurement.poses[0]
@@ -80,6 +86,16 @@ def test_a_pose_is_reached_as_it_is_known(off: tuple[float, ...], backwards: boo
     point = placed(centre, driven(legs, heading, centre=centre, off=wrong))
     assert hypot(point.x + wrong.x - end[0], point.y + wrong.y - end[1]) < 4e-3
     assert point.heading + wrong.heading == pytest.approx(heading, abs=5e-3)
+
+
+def test_slow_wheels_take_longer_and_arrive() -> None:
+    """Wheels of 1 rad/s drive the Husky at 0.18 m/s, less than half of what legs ask for."""
+    centre, seen = PlanarPose(0.0, 0.0, 0.0), list[PlanarPose]()
+    legs = [LegEnd(0.0, 2.0, False, pi / 2)]
+    end = driven(legs, pi / 2, centre=centre, seen=seen, wheel_speed=1.0)
+    assert (end.x, end.y, end.heading) == pytest.approx((0.0, 2.0, pi / 2), abs=5e-3)
+    ways = [hypot(b.x - a.x, b.y - a.y) for a, b in pairwise(seen)]
+    assert max(ways) == pytest.approx(0.17775 * PERIOD, rel=1e-6)
 
 
 def test_a_turn_in_place_leaves_the_steered_point() -> None:

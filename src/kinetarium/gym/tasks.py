@@ -304,8 +304,8 @@ class DrivePath(RobotTask):
         self.actions = 2
         self._chassis = Chassis(base, chosen.multiplier)
         self._frame = PlanarPose(*base.frame)
-        limits = [robot.model.joint(wheel.joint).limits.velocity for wheel in base.driven]
-        fastest = min((each for each in limits if each), default=inf) * base.wheel_radius
+        limits = [wheel.speed for wheel in base.driven if wheel.speed is not None]
+        fastest = min(limits, default=inf) * base.wheel_radius
         self._speed, self._lost = min(speed, fastest / 2), lost
         self._length = self._speed * (duration + _AHEAD[-1])
         most = base.tightest / 2 if base.kind is DriveType.STEERED else inf

@@ -10,7 +10,7 @@ a vehicle on wheels can only move, and corrected on straight legs.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import atan2, copysign, cos, exp, hypot, pi, sin, sqrt
 
 import numpy as np
@@ -148,7 +148,7 @@ class LegDriver:
         self._legs, self._heading = tuple(legs), heading
         self._chassis, self._centre = chassis, centre
         self._locate = locate or (lambda measurement: planar_pose(measurement.poses[0]))
-        self._limits, self._law = limits or LegLimits(), law or LegTracking()
+        self._limits, self._law = _of_wheels(limits or LegLimits(), chassis), law or LegTracking()
         self._period = period
         self._wheels = [w.command for w in chassis.base.wheels if w.command is not None]
 
@@ -303,6 +303,13 @@ class LegDriver:
         asked = self._law.speeds(actual, wanted=wanted, reference=reference)
         self._now = self._chassis.toward(asked, now=self._now, period=self._period)
         return done or late
+
+
+def _of_wheels(limits: LegLimits, chassis: Chassis) -> LegLimits:
+    """Return limits of a reference that the wheels can follow."""
+    speed, _ = chassis.within_wheels((limits.speed, 0.0))
+    _, turn_rate = chassis.within_wheels((0.0, limits.turn_rate))
+    return replace(limits, speed=speed, turn_rate=turn_rate)
 
 
 def turning_centre(begin: PlanarPose, end: PlanarPose) -> tuple[float, float]:

@@ -117,13 +117,14 @@ class _Parts:
         radius, width, along = _tread(link, X_BL, axis, role)
         middle = X_BL[:3, 3] + along * axis
         self.way[role.joint] = way
-        effort = joint.limits.effort
+        effort, speed = joint.limits.effort, joint.limits.velocity
         return GroundWheel(
             role.joint, role.link, float(middle[0]), float(middle[1]), radius, width, 1,
             role.caster, float(effort) if np.isfinite(effort) else None, joint.damping,
             joint.friction, self.places[role.joint],
             self.commands[role.joint] if role.driven else None,
             self._steering(role) if role.steered else None,
+            float(speed) if speed and np.isfinite(speed) else None,
         )  # fmt: skip
 
     def _steering(self, role: Wheel) -> Steering:

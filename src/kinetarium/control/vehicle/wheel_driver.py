@@ -14,8 +14,8 @@ from kinetarium.spatial.arrays import Array
 class WheelDriver:
     """Computes the commands of a vehicle along a reference, at a fixed rate.
 
-    The vehicle is the first of the floating solids. Its speeds follow the law within
-    the limits of its chassis, from rest; joints that are not part of it stay where they are.
+    The vehicle is the first of the floating solids. Its speeds follow the law within the limits
+    of its chassis and wheels, from rest; joints that are not part of it stay where they are.
     """
 
     def __init__(

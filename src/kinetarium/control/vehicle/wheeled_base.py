@@ -84,6 +84,14 @@ class SpeedRamp:
             _nearest(speeds[1], now=now[1], most=self.angular * period),
         )
 
+    def straight(
+        self, speeds: tuple[float, float], *, now: tuple[float, float], period: float
+    ) -> tuple[float, float]:
+        """Return the speeds on the straight way to the desired ones; see `toward`."""
+        dv, dw = speeds[0] - now[0], speeds[1] - now[1]
+        share = max(1.0, abs(dv) / (self.linear * period), abs(dw) / (self.angular * period))
+        return now[0] + dv / share, now[1] + dw / share
+
 
 def _nearest(wanted: float, *, now: float, most: float) -> float:
     return min(max(wanted, now - most), now + most)
@@ -146,6 +154,7 @@ class GroundWheel:
         place: Its place among the robot's joints.
         command: Its place among the commands; None if it is not driven.
         steering: Its steering, or None.
+        speed: Highest speed of its drive [rad/s]; None if it is not limited.
     """
 
     joint: str
@@ -162,6 +171,7 @@ class GroundWheel:
     place: int
     command: int | None
     steering: Steering | None
+    speed: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,13 +313,22 @@ class Chassis:
     ) -> tuple[float, float]:
         """Return the motion nearest to desired speeds that can be reached within a period.
 
+        Where a wheel is too slow for them, the vehicle drives their curve more slowly.
+
         Args:
             speeds: Desired forward speed [m/s] and yaw rate [rad/s].
-            now: The current motion.
+            now: The current motion, within the limits of the wheels.
             period: Time between two commands [s].
         """
         if self.base.kind is not DriveType.STEERED:
-            return self.ramp.toward(speeds, now=now, period=period)
+            wanted = self.within_wheels(speeds)
+            motion = self.ramp.toward(wanted, now=now, period=period)
+            # What wheels can do is convex: the straight way between two such motions is within it.
+            return (
+                motion
+                if self.wheel_use(motion) <= 1.0
+                else self.ramp.straight(wanted, now=now, period=period)
+            )
         v, w = speeds
         forward, _ = self.ramp.toward((v, 0.0), now=(now[0], 0.0), period=period)
         most = self.base.tightest
@@ -318,7 +337,23 @@ class Chassis:
         before, after = atan(now[1] * reach), atan(wanted * reach)
         step = STEERING_RATE * period
         angle = min(max(after, before - step), before + step)
-        return forward, wanted if angle == after else tan(angle) / reach
+        return self.within_wheels((forward, wanted if angle == after else tan(angle) / reach))
+
+    def within_wheels(self, motion: tuple[float, float]) -> tuple[float, float]:
+        """Return the fastest motion up to this one, of the same curvature, that wheels can do."""
+        use = self.wheel_use(motion)
+        if use <= 1.0:
+            return motion
+        v, turn = motion
+        return v / use, turn if self.base.kind is DriveType.STEERED else turn / use
+
+    def wheel_use(self, motion: tuple[float, float]) -> float:
+        """Return the greatest share of its speed limit at which a wheel turns in a motion [-]."""
+        limited = [(w.command, w.speed) for w in self.base.driven if w.speed is not None]
+        if not limited:
+            return 0.0
+        commands = self.commands(motion)
+        return max(abs(float(commands[place])) / speed for place, speed in limited)
 
     def speeds(self, motion: tuple[float, float]) -> tuple[float, float]:
         """Return forward speed [m/s] and yaw rate [rad/s] of a commanded motion."""

@@ -187,15 +187,23 @@ def _planned(case: Case) -> Drive:
     c, s = cos(heading), sin(heading)
     # The root in the vehicle's frame.
     mount = (-(c * x + s * y), s * x - c * y, -heading)
-    limits = BaseLimits(
-        case.base_speed, case.base_turning, case.base_acceleration, case.base_turning, False, mount
-    )
+    chassis = Chassis(base, case.multiplier)
+    speed, _ = chassis.within_wheels((case.base_speed, 0.0))
+    _, turning = chassis.within_wheels((0.0, case.base_turning))
+    limits = BaseLimits(speed, turning, case.base_acceleration, case.base_turning, False, mount)
     line = line_over_time(case, rate=PLAN_RATE)
     X_PL = pose((0.0, 0.0, -height)) @ line.X_WT @ inverse_pose(X_LT)
     planner = LinePlanner(arm.chain, put_arm_in_scene(arm), limits=limits, effort=arm.full_effort)
     plan = planner.plan(line.times, X_PL)
     if plan.faults:
         raise KinetariumError(f"{case.robot} cannot follow the line {plan.faults[0]}")
+    fastest = (plan.use[:, 2:4] * (limits.speed, limits.turning)).tolist()
+    use = max(chassis.wheel_use((v, w)) for v, w in fastest)
+    if use > 1.0 + ROUNDING:
+        raise KinetariumError(
+            f"{case.robot} cannot follow the line: where it turns, its wheels need {use:.2f} of"
+            " their speed limit; choose a lower --speed"
+        )
     return Drive(robot, arm.chain, X_LT, line, plan, height, limits)
 
 
@@ -394,6 +402,7 @@ def score(case: Case, recording: Recording) -> Row:
             positions that of the distance from the middle of the range.
         base_speed_use, base_turning_use: The greatest share of the base's limits, as it moved.
         base_acceleration_use: The same of its acceleration, as commanded to the wheels.
+        wheel_speed_use: The greatest share of a wheel's speed limit, as it turned.
         base_error_mm: Distance of the base from its planned path, at most.
         saturated: Share of the samples at which a torque was at its limit.
     """
@@ -468,13 +477,14 @@ def _base_use(case: Case, recording: Recording, on: Array) -> Row:
     off = root[:, :2] + arm - way(t)
     moved = twist[:, :2] + twist[:, 5:6] * np.column_stack([-arm[:, 1], arm[:, 0]])
     forward = moved[:, 0] * np.cos(yaw + ahead) + moved[:, 1] * np.sin(yaw + ahead)
-    chassis = Chassis(
-        from_builtins(WheeledBase, recording.facts["vehicle"], where="vehicle"), case.multiplier
-    )
+    base = from_builtins(WheeledBase, recording.facts["vehicle"], where="vehicle")
+    chassis, v = Chassis(base, case.multiplier), recording["v"][on]
+    rolling = [np.abs(v[:, w.place]) / w.speed for w in base.driven if w.speed is not None]
     steps = np.abs(np.diff(chassis.commanded_speeds(recording["command"])[0])) * SAMPLE_RATE
     return {
         "base_acceleration_use": float(steps.max(initial=0.0)) / case.base_acceleration,
         "base_speed_use": float(np.abs(forward).max(initial=0.0)) / case.base_speed,
         "base_turning_use": float(np.abs(twist[:, 5]).max(initial=0.0)) / case.base_turning,
+        "wheel_speed_use": float(np.max(rolling, initial=0.0)),
         "base_error_mm": 1e3 * float(np.linalg.norm(off, axis=1).max(initial=0.0)),
     }

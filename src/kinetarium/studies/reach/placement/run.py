@@ -174,12 +174,14 @@ def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
     """Return what the base can do: by its wheels, if it has any, and the flags."""
     # Imported here, as above: it loads what finds roles.
     from kinetarium.control.vehicle.robot_base import vehicle
+    from kinetarium.control.vehicle.wheeled_base import Chassis
     from kinetarium.reach.placement.whole_body import BaseLimits
     from kinetarium.roles.find import find_roles
     from kinetarium.roles.roles import RolesError
     from kinetarium.roles.studied_robot import StudiedRobot, with_base
 
     mount, wheels = (0.0, 0.0, 0.0), case.drive is BaseDrive.WHEELS
+    speed, turning = case.speed, case.turning
     chain = placer.arm.chain
     if case.drive is not BaseDrive.OMNIDIRECTIONAL:
         found = find_roles(
@@ -187,11 +189,14 @@ def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
         )
         robot = StudiedRobot(with_base(chain.model, found.base.kind), found)
         try:
-            x, y, heading = vehicle(robot).frame
+            base = vehicle(robot)
         except RolesError:  # no wheels, or wheels with rollers
             pass
         else:
-            wheels = True
+            wheels, chassis = True, Chassis(base)
+            speed, _ = chassis.within_wheels((speed, 0.0))
+            _, turning = chassis.within_wheels((0.0, turning))
+            x, y, heading = base.frame
             links = [link.name for link in robot.model.links]
             q = [robot.home[joint.name] for joint in robot.model.moving_joints]
             X_RB = link_poses(robot.model, q)[links.index(chain.base_link)]
@@ -199,7 +204,7 @@ def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
             X_VB = inverse_pose(X_RV) @ X_RB
             mount = (float(X_VB[0, 3]), float(X_VB[1, 3]), atan2(X_VB[1, 0], X_VB[0, 0]))
     return BaseLimits(
-        case.speed, case.turning, case.acceleration, case.turning_acceleration, not wheels, mount
+        speed, turning, case.acceleration, case.turning_acceleration, not wheels, mount
     )
 
 
