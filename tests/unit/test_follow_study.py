@@ -13,7 +13,7 @@ from kinetarium.batch.study import Outcome
 from kinetarium.control.arm.moving_base import MovingBaseArm, ToolReference
 from kinetarium.control.interface import Measurement
 from kinetarium.control.vehicle.robot_base import vehicle
-from kinetarium.control.vehicle.wheeled_base import Chassis
+from kinetarium.control.vehicle.wheeled_base import Chassis, Steering
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.roles import RoleOptions
 from kinetarium.spatial.rotation import pose, rotation_about
@@ -136,6 +136,18 @@ def test_a_short_line_in_mujoco(case: Case) -> None:
     assert "with the true pose" in findings.conclusion
     replay = figures.replay(case, outcomes[0].recorded)
     assert replay.guides[0].name == "line" and len(replay.time) == len(outcomes[0].recorded["time"])
+
+
+def test_a_steered_base_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its plan would turn in place, and its odometry need driven wheels on both sides."""
+    base = vehicle(RoleOptions().open("scout-panda"))
+    front = replace(
+        base.wheels[0], y=0.0, steering=Steering("fork", 0.2, 0.0, 1, 0.0, 1.0, 1.0, 0, 0)
+    )
+    tricycle = replace(base, wheels=(front,))
+    monkeypatch.setattr("kinetarium.control.vehicle.robot_base.vehicle", lambda robot: tricycle)
+    with pytest.raises(KinetariumError, match=r"steered, .*; use a base that turns in place"):
+        SHORT.cases()
 
 
 def test_wheels_that_are_too_slow_are_planned_for_or_refused(

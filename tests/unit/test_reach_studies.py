@@ -13,15 +13,23 @@ from kinetarium.batch.plan import Plan
 from kinetarium.batch.study import open_study
 from kinetarium.batch.sweep import run_plan
 from kinetarium.batch.worker import SerialExecutor
+from kinetarium.control.vehicle.robot_base import vehicle
+from kinetarium.control.vehicle.wheeled_base import Steering
 from kinetarium.dynamics import link_poses
 from kinetarium.figure.text import Table
 from kinetarium.reach import build_map, open_map, place_base
 from kinetarium.reach.maps.build import compute_map
 from kinetarium.reach.placement.files import read_poses
+from kinetarium.roles.options import RoleOptions
 from kinetarium.spatial.rotation import pose
 from kinetarium.studies.reach.comparison.config import Config, Method
 from kinetarium.studies.reach.comparison.run import random_poses
-from kinetarium.studies.reach.placement.config import FollowConfig, PlaceConfig, StopCount
+from kinetarium.studies.reach.placement.config import (
+    BaseDrive,
+    FollowConfig,
+    PlaceConfig,
+    StopCount,
+)
 
 PANDA = load_robot("panda")
 DOWN = np.diag([1.0, -1.0, -1.0])
@@ -149,6 +157,20 @@ def test_the_replay_of_a_way_stands_on_its_base(files: Path, place: PlaceConfig)
     solids = {solid.name: solid for solid in replay.solids}
     assert np.allclose(solids["panda_link0"].poses[:, :2], recording["bases"][:, :2])
     assert np.allclose(solids["panda_link8"].poses[:, :3], recording["poses"][:, :3, 3], atol=1e-6)
+
+
+def test_a_steered_base_is_refused_unless_its_wheels_are_left_out(
+    files: Path, place: PlaceConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = vehicle(RoleOptions().open("husky4"))
+    steering = Steering("fork", 0.2, 0.0, 1, 0.0, 1.0, 1.0, 0, 0)
+    steered = replace(base, wheels=tuple(replace(w, steering=steering) for w in base.wheels))
+    monkeypatch.setattr("kinetarium.control.vehicle.robot_base.vehicle", lambda robot: steered)
+    study = open_study("reach-follow")
+    way = FollowConfig(map=place.map, trajectory=str(files / "way.json"))
+    with pytest.raises(KinetariumError, match=r"steered, .*; use a base that turns in place"):
+        study.cases(way)
+    assert study.cases(replace(way, drive=BaseDrive.OMNIDIRECTIONAL))
 
 
 def test_a_map_in_memory_is_the_map_on_disk(tmp_path: Path) -> None:

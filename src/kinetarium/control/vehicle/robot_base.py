@@ -76,6 +76,19 @@ def vehicle(robot: StudiedRobot) -> WheeledBase:
     return base
 
 
+def check_turns_in_place(base: WheeledBase) -> None:
+    """Refuse a vehicle that is steered, whose turns have a greatest curvature.
+
+    Raises:
+        RolesError: If it is steered.
+    """
+    if base.kind is DriveType.STEERED:
+        raise RolesError(
+            f"{base.name} is steered, and turns of its curvature are not planned;"
+            " use a base that turns in place"
+        )
+
+
 def _along(wheels: list[GroundWheel], way: Array, *, steered: bool) -> list[GroundWheel]:
     """Return the wheels that are not casters with their distance along a direction as x."""
     chosen = [w for w in wheels if not w.caster and bool(w.steering) is steered]

@@ -87,10 +87,10 @@ class Config(RoleOptions):
         """Return a case for each engine, speed and sensing.
 
         Raises:
-            KinetariumError: If the robot has no wheels or no arm, the line cannot be read or has
-                less than two places, or an engine is not available.
+            KinetariumError: If the robot has no wheels or no arm, or is steered, the line cannot be
+                read or has less than two places, or an engine is not available.
         """
-        from kinetarium.control.vehicle.robot_base import vehicle
+        from kinetarium.control.vehicle.robot_base import check_turns_in_place, vehicle
         from kinetarium.engines.registry import check_timesteps, chosen_engines
         from kinetarium.reach.placement.files import read_poses
 
@@ -99,7 +99,7 @@ class Config(RoleOptions):
         check_timesteps([self.timestep], period=1 / CONTROL_RATE)
         robot = self.open(self.robot)
         robot.roles.arm()
-        vehicle(robot)
+        check_turns_in_place(vehicle(robot))
         digest = ""
         if self.line is not None:
             poses = read_poses(self.line)

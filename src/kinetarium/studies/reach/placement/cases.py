@@ -25,6 +25,7 @@ from kinetarium.reach.placement.query import Placer, check_robot_of_map
 from kinetarium.recording.recording import Recording
 from kinetarium.storage.regular_file import open_regular
 from kinetarium.studies.reach.placement.config import (
+    BaseDrive,
     FollowCase,
     FollowConfig,
     PlaceCase,
@@ -34,7 +35,10 @@ from kinetarium.studies.reach.placement.config import (
 )
 
 if TYPE_CHECKING:
+    from kinetarium.control.vehicle.wheeled_base import WheeledBase
     from kinetarium.reach.placement.robust import BaseError
+    from kinetarium.roles.roles import Roles
+    from kinetarium.roles.studied_robot import StudiedRobot
     from kinetarium.studies.reach.markers import Stage
 
 T = TypeVar("T")
@@ -59,7 +63,9 @@ def cases(config: PlaceConfig | FollowConfig) -> tuple[Case, ...]:
         KinetariumError: If a file or a value is invalid.
     """
     if isinstance(config, FollowConfig):
-        return (FollowCase(**_opened(config, "trajectory", read_trajectory)),)
+        case = FollowCase(**_opened(config, "trajectory", read_trajectory))
+        vehicle_of(case)
+        return (case,)
     return (PlaceCase(**_opened(config, "poses", read_task)),)
 
 
@@ -97,13 +103,31 @@ def _placer(site: SiteConfig, digests: tuple[tuple[str, str], ...]) -> Placer:
 @lru_cache(maxsize=2)
 def _arm_alone(site: SiteConfig, map_sha256: str, robot_sha256: str) -> Placer:
     """Prepare what does not depend on obstacles; the digests tell changed files apart."""
-    robot, base = _robot(site), site.base_kind
-    if base is None and (site.roles or site.srdf):
-        # Imported here: without these files roles are found only where they matter.
-        from kinetarium.roles.find import find_roles
+    base = _roles(site).base.kind if site.roles or site.srdf else site.base_kind
+    return Placer(open_map(str(site.map)), robot=_robot(site), plane=site.plane, base=base)
 
-        base = find_roles(robot, roles=site.roles or None, srdf=site.srdf or None).base.kind
-    return Placer(open_map(str(site.map)), robot=robot, plane=site.plane, base=base)
+
+def vehicle_of(case: FollowCase) -> "tuple[StudiedRobot, WheeledBase] | None":
+    """Return the robot of a case and its wheels; None if it moves in all directions.
+
+    Raises:
+        RolesError: If it is steered.
+    """
+    if case.drive is BaseDrive.OMNIDIRECTIONAL:
+        return None
+    # Imported here, as above: it loads what finds roles.
+    from kinetarium.control.vehicle.robot_base import check_turns_in_place, vehicle
+    from kinetarium.roles.roles import RolesError
+    from kinetarium.roles.studied_robot import StudiedRobot, with_base
+
+    model, found = _robot(case), _roles(case)
+    robot = StudiedRobot(with_base(model, found.base.kind), found)
+    try:
+        base = vehicle(robot)
+    except RolesError:  # no wheels, or wheels with rollers
+        return None
+    check_turns_in_place(base)
+    return robot, base
 
 
 def stage_of(case: Case, recording: Recording) -> "Stage":
@@ -199,6 +223,15 @@ def _robot(site: SiteConfig) -> RobotModel:
     except (OSError, ValueError):  # a name of the catalogue
         return _loaded(name, RobotOptions(**options), 0, 0)
     return _loaded(name, RobotOptions(**options), status.st_mtime_ns, status.st_size)
+
+
+def _roles(site: SiteConfig) -> "Roles":
+    # Imported here: without files of them roles are found only where they matter.
+    from kinetarium.roles.find import find_roles
+
+    return find_roles(
+        _robot(site), roles=site.roles or None, srdf=site.srdf or None, base=site.base_kind
+    )
 
 
 @lru_cache(maxsize=4)

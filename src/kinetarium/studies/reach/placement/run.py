@@ -18,7 +18,13 @@ from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.storage.serialization import from_builtins, to_builtins
-from kinetarium.studies.reach.placement.cases import Case, error_of, placer_of, read_unchanged
+from kinetarium.studies.reach.placement.cases import (
+    Case,
+    error_of,
+    placer_of,
+    read_unchanged,
+    vehicle_of,
+)
 from kinetarium.studies.reach.placement.config import BaseDrive, FollowCase, PlaceCase, StopCount
 
 if TYPE_CHECKING:
@@ -172,37 +178,24 @@ def _follow(case: FollowCase, placer: Placer) -> Recording:
 
 def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
     """Return what the base can do: by its wheels, if it has any, and the flags."""
-    # Imported here, as above: it loads what finds roles.
-    from kinetarium.control.vehicle.robot_base import vehicle
+    # Imported here, as above.
     from kinetarium.control.vehicle.wheeled_base import Chassis
     from kinetarium.reach.placement.whole_body import BaseLimits
-    from kinetarium.roles.find import find_roles
-    from kinetarium.roles.roles import RolesError
-    from kinetarium.roles.studied_robot import StudiedRobot, with_base
 
     mount, wheels = (0.0, 0.0, 0.0), case.drive is BaseDrive.WHEELS
     speed, turning = case.speed, case.turning
-    chain = placer.arm.chain
-    if case.drive is not BaseDrive.OMNIDIRECTIONAL:
-        found = find_roles(
-            chain.model, roles=case.roles or None, srdf=case.srdf or None, base=case.base_kind
-        )
-        robot = StudiedRobot(with_base(chain.model, found.base.kind), found)
-        try:
-            base = vehicle(robot)
-        except RolesError:  # no wheels, or wheels with rollers
-            pass
-        else:
-            wheels, chassis = True, Chassis(base)
-            speed, _ = chassis.within_wheels((speed, 0.0))
-            _, turning = chassis.within_wheels((0.0, turning))
-            x, y, heading = base.frame
-            links = [link.name for link in robot.model.links]
-            q = [robot.home[joint.name] for joint in robot.model.moving_joints]
-            X_RB = link_poses(robot.model, q)[links.index(chain.base_link)]
-            X_RV = pose((x, y, 0.0), rotation_about((0.0, 0.0, 1.0), heading))
-            X_VB = inverse_pose(X_RV) @ X_RB
-            mount = (float(X_VB[0, 3]), float(X_VB[1, 3]), atan2(X_VB[1, 0], X_VB[0, 0]))
+    if found := vehicle_of(case):
+        robot, base = found
+        wheels, chassis = True, Chassis(base)
+        speed, _ = chassis.within_wheels((speed, 0.0))
+        _, turning = chassis.within_wheels((0.0, turning))
+        x, y, heading = base.frame
+        links = [link.name for link in robot.model.links]
+        q = [robot.home[joint.name] for joint in robot.model.moving_joints]
+        X_RB = link_poses(robot.model, q)[links.index(placer.arm.chain.base_link)]
+        X_RV = pose((x, y, 0.0), rotation_about((0.0, 0.0, 1.0), heading))
+        X_VB = inverse_pose(X_RV) @ X_RB
+        mount = (float(X_VB[0, 3]), float(X_VB[1, 3]), atan2(X_VB[1, 0], X_VB[0, 0]))
     return BaseLimits(
         speed, turning, case.acceleration, case.turning_acceleration, not wheels, mount
     )
