@@ -116,6 +116,25 @@ def test_the_law_accelerates_the_tool_as_its_error_demands() -> None:
     assert np.allclose(reached[3:], 0.0, atol=2e-3)
 
 
+def test_an_effort_of_zero_states_no_limit() -> None:
+    """Exporters write it by default; the torques are then those without a limit."""
+    panda = load_robot("panda")
+    q = np.concatenate([[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], np.full(9, 0.02)])
+    v, X = np.zeros(15), pose((2.0, 0.0, 0.0))
+    wanted = ToolReference(X, np.zeros(6), np.zeros(6), q[7:14], np.zeros(7), np.zeros(6))
+    found = []
+    for effort in (0.0, np.inf):
+        limited = [
+            replace(each, limits=replace(each.limits, effort=effort)) for each in panda.joints
+        ]
+        model = replace(panda, joints=tuple(limited))
+        dynamics = RobotDynamics(model, free_base=True)
+        law = MovingBaseArm(dynamics, link="panda_hand", joints=np.arange(7))
+        found.append(law.torques(q, v, wanted=wanted))
+        assert {joint.limits.rated_effort for joint in model.joints} == {np.inf}
+    assert np.abs(found[0]).max() > 1e3 and np.array_equal(*found)
+
+
 def test_a_short_line_in_mujoco(case: Case) -> None:
     rows = {}
     outcomes = []

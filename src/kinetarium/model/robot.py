@@ -185,13 +185,21 @@ class JointLimits:
         lower: Lowest position [rad or m].
         upper: Highest position [rad or m].
         velocity: Highest speed [rad/s or m/s].
-        effort: Highest torque or force [N m or N].
+        effort: Highest torque or force as in the robot file, which engines apply [N m or N].
     """
 
     lower: float = -inf
     upper: float = inf
     velocity: float = inf
     effort: float = inf
+
+    @property
+    def rated_effort(self) -> float:
+        """Highest torque or force of its drive [N m or N], infinite where none is stated.
+
+        Zero, which exporters write by default, states none: nothing is controlled or judged by it.
+        """
+        return self.effort or inf
 
 
 @dataclass(frozen=True, slots=True)

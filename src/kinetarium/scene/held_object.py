@@ -312,11 +312,9 @@ def _locked(
         if joint.name not in moving:
             X_PJ = frozen(inverse_pose(X[joint.parent]) @ X[joint.child])
             return Joint(joint.name, JointType.FIXED, joint.parent, joint.child, X_PJ)
-        limits = joint.limits
-        if (
-            joint.name in fingers or limits.effort <= 0
-        ):  # drives of fingers have limits of their own
-            limits = replace(limits, effort=inf)
+        # Drives of fingers have limits of their own.
+        effort = inf if joint.name in fingers else joint.limits.rated_effort
+        limits = replace(joint.limits, effort=effort)
         return Joint(
             joint.name, joint.type, joint.parent, joint.child, joint.X_PJ, joint.axis, limits
         )
@@ -498,7 +496,7 @@ def _side(
     # A pad that alone touches the object has the sensor, behind it rather than in the joint.
     sensed = chain[best].name if len(links) > 1 else model.parent_joint[finger.pad].name
     slide /= abs(rates[best])
-    limit = chain[best].limits.effort or inf
+    limit = chain[best].limits.rated_effort
     return Side(finger.pad, links, chain[best].name, rates[best], slide, limit, sensed)
 
 

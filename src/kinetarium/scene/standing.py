@@ -187,7 +187,7 @@ def holding_servos(
     servos = {}
     for name, inertia, load in zip(coupling.independent, inertias, loads, strict=True):
         if name not in PLANAR_JOINTS:
-            most = model.joint(name).limits.effort or inf
+            most = model.joint(name).limits.rated_effort
             k = max(min(w**2 * float(inertia), most / _LINEAR), float(load) / SERVO_SAG)
             d = 2 * damping_ratio * sqrt(k * float(inertia))
             servos[name] = Actuation(DriveMode.POSITION, stiffness=k, damping=d)

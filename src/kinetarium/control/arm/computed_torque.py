@@ -108,7 +108,7 @@ class GraspComputedTorque:
         self._arm = len(joints) - len(self._touching)
         fingers = [bandwidth] * len(self._touching)
         self._law = ComputedTorque(dynamics, bandwidth=[ARM_BANDWIDTH] * self._arm + fingers)
-        self._upper = np.array([joint.limits.effort for joint in joints[: self._arm]])
+        self._upper = np.array([joint.limits.rated_effort for joint in joints[: self._arm]])
         self._lower = -self._upper
         self._sideways = sideways
         self._reference = reference

@@ -72,7 +72,7 @@ class MovingBaseArm:
         # An arm with less than six joints holds positions alone.
         self._rows = 6 if len(joints) >= 6 else 3
         moving = dynamics.model.moving_joints
-        self._most = np.array([moving[i].limits.effort for i in joints])
+        self._most = np.array([moving[i].limits.rated_effort for i in joints])
 
     def torques(self, q: Array, v: Array, *, wanted: ToolReference) -> Array:
         """Return the torques of the arm's joints within their limits, shape (n,).

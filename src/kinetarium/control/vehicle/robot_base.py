@@ -130,7 +130,7 @@ class _Parts:
         radius, width, along = _tread(link, X_BL, axis, role)
         middle = X_BL[:3, 3] + along * axis
         self.way[role.joint] = way
-        effort, speed = joint.limits.effort, joint.limits.velocity
+        effort, speed = joint.limits.rated_effort, joint.limits.velocity
         return GroundWheel(
             role.joint, role.link, float(middle[0]), float(middle[1]), radius, width, 1,
             role.caster, float(effort) if np.isfinite(effort) else None, joint.damping,

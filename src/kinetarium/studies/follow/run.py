@@ -416,7 +416,7 @@ def score(case: Case, recording: Recording) -> Row:
     middle = np.array([(each.lower + each.upper) / 2 for each in limits])
     half = np.array([(each.upper - each.lower) / 2 for each in limits])
     share = np.abs(recording["command"][on][:, efforts])
-    share = share / np.array([each.effort for each in limits])
+    share = share / np.array([each.rated_effort for each in limits])
     q, v = recording["q"][on][:, columns], recording["v"][on][:, columns]
     bounded = np.isfinite(half)
     use = {

@@ -331,10 +331,10 @@ def _fault(holder: Holder, way: Callable[[Array], Array], *, duration: float) ->
     for row in q[:: len(q) // 8]:
         needed = np.abs(dynamics.gravity_forces(row)[: holder.arm])
         for joint, effort in zip(joints, needed.tolist(), strict=True):
-            if effort > _SPARE * joint.limits.effort:
+            if effort > _SPARE * joint.limits.rated_effort:
                 return (
                     f"'{joint.name}' needs {effort:.3g} N m or N to hold {holder.mass:g} kg, its"
-                    f" limit is {joint.limits.effort:.3g}"
+                    f" limit is {joint.limits.rated_effort:.3g}"
                 )
     start = holder.grip_frame(holder.home)[:3, 3]
     missed = np.linalg.norm(holder.grip_frame(q)[:, :3, 3] - start - way(time), axis=1)

@@ -1,7 +1,7 @@
 """The two arms of a docking: any robot with an arm, where it starts, and what it can bear."""
 
 from collections.abc import Iterator, Sequence
-from math import degrees, isfinite, pi, radians
+from math import degrees, pi, radians
 
 import numpy as np
 
@@ -189,7 +189,7 @@ def _room(dynamics: RobotDynamics, q: Array, wrench: Array, length: float) -> fl
     joints = dynamics.model.moving_joints
     lower = np.array([joint.limits.lower for joint in joints]) + LIMIT_MARGIN
     upper = np.array([joint.limits.upper for joint in joints]) - LIMIT_MARGIN
-    efforts = np.array([joint.limits.effort or np.inf for joint in joints])
+    efforts = np.array([joint.limits.rated_effort for joint in joints])
     room, places = np.inf, 0
     for at, J in joint_path(dynamics, q, length=length):
         places += 1
@@ -280,8 +280,8 @@ def refuse_overload(
     q = np.array(list(_positions(model, start_deg).values()))
     load = joint_load(dynamics, q, wrench)
     for joint, torque in zip(model.moving_joints, load, strict=True):
-        most = joint.limits.effort
-        if isfinite(most) and most > 0 and abs(torque) > most:
+        most = joint.limits.rated_effort
+        if abs(torque) > most:
             raise ConfigError(
                 f"{model.name} cannot press with {np.linalg.norm(wrench[:3]):g} N holding"
                 f" {payload:g} kg: {joint.name} needs {abs(torque):.0f} of {most:g} N m;"

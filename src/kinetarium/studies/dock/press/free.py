@@ -7,7 +7,7 @@ out of 5 % in a fast one.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import hypot, isfinite
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -305,8 +305,8 @@ def _refuse_path(case: DockCase, arm: DockingArm, *, wrench: Array, moves: bool)
                 )
     end = places[-1][0] if moves else arm.q_start
     for joint, effort in zip(model.moving_joints, joint_load(dynamics, end, wrench), strict=True):
-        most = joint.limits.effort
-        if isfinite(most) and 0 < most < abs(effort):
+        most = joint.limits.rated_effort
+        if most < abs(effort):
             when = "at the end of its path" if moves else "that it holds against as the target"
             raise ConfigError(
                 f"{model.name} cannot bear the wrench {when}: {joint.name} needs"
