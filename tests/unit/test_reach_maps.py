@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from kinetarium import KinetariumError, load_robot
 from kinetarium.errors import OutputError, UnknownNameError
 from kinetarium.reach.ik.solve import solve_ik
+from kinetarium.reach.maps import build
 from kinetarium.reach.maps._makers import fibonacci_points, poses_at, sphere_poses, write_poses
-from kinetarium.reach.maps.build import build_map
+from kinetarium.reach.maps.build import build_map, kept_map
 from kinetarium.reach.maps.files import ReachMap, describe_map, open_map, verify_map
 from kinetarium.reach.maps.grid import voxel_grid
 from kinetarium.reach.maps.recipe import graded_grid
@@ -235,6 +237,34 @@ def test_a_robot_without_a_chain_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KinetariumError):
         build_map(load_robot("husky4"), tmp_path / "m.rmap")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kept_map_that_is_broken_is_built_again_and_one_that_was_killed_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "cache_folder", lambda: tmp_path)
+    built, counts = build_map, list[tuple[int, int]]()
+
+    def coarse(*args: Any, **options: Any) -> ReachMap:
+        progress = lambda done, total: counts.append((done, total))  # noqa: E731
+        return built(*args, voxel=0.5, poses=1, progress=progress, **options)
+
+    def killed(*args: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "build_map", coarse)
+    with monkeypatch.context() as while_joining:
+        while_joining.setattr(build, "write_map", killed)
+        with pytest.raises(KeyboardInterrupt):
+            kept_map(PANDA)
+    counts.clear()
+    first = kept_map(PANDA)
+    assert counts[0] == counts[-1] and first.path is not None  # all shards were there
+    (first.path / "manifest.json").write_bytes(b"{")
+    assert kept_map(PANDA).recipe == first.recipe
+    counts.clear()
+    assert kept_map(PANDA).path == first.path and counts == []
+    assert list((tmp_path / "maps").iterdir()) == [first.path]
 
 
 def test_other_arms_have_maps_too(tmp_path: Path) -> None:

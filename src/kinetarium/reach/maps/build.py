@@ -4,7 +4,6 @@ A shard depends on the recipe and its own number alone, so that the result is in
 the number of threads, processes and machines, and of interruptions.
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -263,17 +262,14 @@ def kept_map(
     digest = sha256(repr((*parts, pieces_digest(chain))).encode()).hexdigest()
     try:
         path = cache_folder() / "maps" / f"{digest[:32]}.rmap"
-        with suppress(MapFileError):
-            return open_map(path)
+        if path.exists():
+            with suppress(MapFileError):
+                return open_map(path)
+            shutil.rmtree(path, ignore_errors=True)
         make_folder(path.parent)
-        own = path.with_name(f"{os.getpid()}-{path.name}")
-        build_map(robot, own, workers=workers, **options)
-        try:
-            own.rename(path)
-        except OSError:  # another process was faster
-            shutil.rmtree(own)
-        return open_map(path)
-    except OutputError:  # there is no place to keep it
+        # Not under another name, so that a build that was killed is resumed.
+        return build_map(robot, path, workers=workers, **options)
+    except OutputError:  # there is no place to keep it, or another process is building it
         return compute_map(robot, **options)
 
 
