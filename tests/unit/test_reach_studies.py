@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kinetarium
 from kinetarium import KinetariumError, load_robot, run_study
 from kinetarium.batch.check_study import check_study
 from kinetarium.batch.plan import Plan
@@ -133,6 +134,23 @@ def test_meshes_of_obstacles_count(place: PlaceConfig, tmp_path: Path) -> None:
     [after] = study.cases(replace(place, obstacles=str(scene)))
     assert before.sha256["obstacles"] != after.sha256["obstacles"]
     assert before.sha256["poses"] == after.sha256["poses"]
+
+
+def test_roles_beside_the_robot_belong_to_the_case(place: PlaceConfig, tmp_path: Path) -> None:
+    robot, roles = tmp_path / "arm.urdf", tmp_path / "arm.roles.toml"
+    robot.write_text((Path(kinetarium.__file__).parent / "robots/panda.urdf").read_text())
+    path = tmp_path / "arm.rmap"
+    build_map(load_robot(robot), path, voxel=0.25, poses=1, tool="panda_link8")
+    study, config = open_study("reach-place"), PlaceConfig(map=str(path), poses=place.poses)
+    [before] = study.cases(config)
+    recording = study.run(before)
+    roles.write_text('base = "free"\n')
+    [after] = study.cases(config)
+    assert before != after
+    with pytest.raises(KinetariumError, match=r"the roles of .* have changed"):
+        study.replay(before, recording)
+    earlier = {name: digest for name, digest in before.sha256.items() if name != "found_roles"}
+    assert study.replay(replace(before, sha256=earlier), recording) is not None
 
 
 def test_the_replay_shows_the_tool_at_every_pose(place: PlaceConfig) -> None:

@@ -13,7 +13,7 @@ from kinetarium.batch.study import ConfigError
 from kinetarium.dynamics.chain import serial_chain
 from kinetarium.errors import KinetariumError
 from kinetarium.model.diagnostics import RobotOptions
-from kinetarium.model.load import load_robot
+from kinetarium.model.load import catalogue_names, load_robot
 from kinetarium.model.robot import MeshFile, RobotModel
 from kinetarium.ranges import check_ranges
 from kinetarium.reach.collision.arm_in_scene import NO_OBSTACLES, Obstacles
@@ -47,6 +47,8 @@ T = TypeVar("T")
 Case = PlaceCase | FollowCase
 ROLES = ("roles", "srdf")
 """Fields that name files of roles."""
+FOUND = "found_roles"
+"""Name of the digest of the roles that are found, also in files beside the robot."""
 
 
 class _Survey(NamedTuple):
@@ -87,7 +89,7 @@ def placer_of(case: Case) -> Placer:
         KinetariumError: If a file has changed since the case was made.
     """
     site = SiteConfig(**{each.name: getattr(case, each.name) for each in fields(SiteConfig)})
-    names = ("map", "robot", "obstacles", *ROLES)
+    names = ("map", "robot", "obstacles", *ROLES, FOUND)
     return _placer(site, tuple((n, case.sha256[n]) for n in names if n in case.sha256))
 
 
@@ -95,13 +97,14 @@ def placer_of(case: Case) -> Placer:
 def _placer(site: SiteConfig, digests: tuple[tuple[str, str], ...]) -> Placer:
     survey = _survey(site)
     _check_unchanged(site, dict(digests), survey.digests | {"map": _digest(str(site.map))})
-    known = dict(digests)
-    alone = _arm_alone(replace(site, obstacles=None), known["map"], known["robot"])
+    alone = _arm_alone(
+        replace(site, obstacles=None), tuple(each for each in digests if each[0] != "obstacles")
+    )
     return alone.among(survey.obstacles) if survey.obstacles else alone
 
 
 @lru_cache(maxsize=2)
-def _arm_alone(site: SiteConfig, map_sha256: str, robot_sha256: str) -> Placer:
+def _arm_alone(site: SiteConfig, digests: tuple[tuple[str, str], ...]) -> Placer:
     """Prepare what does not depend on obstacles; the digests tell changed files apart."""
     base = _roles(site).base.kind if site.roles or site.srdf else site.base_kind
     return Placer(open_map(str(site.map)), robot=_robot(site), plane=site.plane, base=base)
@@ -111,7 +114,7 @@ def vehicle_of(case: FollowCase) -> "tuple[StudiedRobot, WheeledBase] | None":
     """Return the robot of a case and its wheels; None if it moves in all directions.
 
     Raises:
-        RolesError: If it is steered.
+        KinetariumError: If it is steered, or its roles have changed since the case was made.
     """
     if case.drive is BaseDrive.OMNIDIRECTIONAL:
         return None
@@ -121,6 +124,7 @@ def vehicle_of(case: FollowCase) -> "tuple[StudiedRobot, WheeledBase] | None":
     from kinetarium.roles.studied_robot import StudiedRobot, with_base
 
     model, found = _robot(case), _roles(case)
+    _check_unchanged(case, case.sha256, _digest_roles(case))
     robot = StudiedRobot(with_base(model, found.base.kind), found)
     try:
         base = vehicle(robot)
@@ -212,7 +216,7 @@ def _survey(site: SiteConfig) -> _Survey:
         files += [part.shape.path for part in obstacles.shapes if isinstance(part.shape, MeshFile)]
         digests["obstacles"] = sha256("".join(map(_digest, files)).encode()).hexdigest()
     digests |= {name: _digest(path) for name in ROLES if (path := getattr(site, name))}
-    return _Survey(robot, site.plane, obstacles, digests)
+    return _Survey(robot, site.plane, obstacles, digests | _digest_roles(site))
 
 
 def _robot(site: SiteConfig) -> RobotModel:
@@ -232,6 +236,14 @@ def _roles(site: SiteConfig) -> "Roles":
     return find_roles(
         _robot(site), roles=site.roles or None, srdf=site.srdf or None, base=site.base_kind
     )
+
+
+def _digest_roles(site: SiteConfig) -> dict[str, str]:
+    if site.robot in catalogue_names():  # its roles are those of the release
+        return {}
+    from kinetarium.roles.file import roles_toml
+
+    return {FOUND: sha256(roles_toml(_roles(site)).encode()).hexdigest()}
 
 
 @lru_cache(maxsize=4)
@@ -255,6 +267,9 @@ def _digest(path: str | Path) -> str:
 
 def _check_unchanged(site: SiteConfig, known: Mapping[str, str], found: Mapping[str, str]) -> None:
     for field, digest in found.items():
+        if field == FOUND and field not in known:  # in cases of earlier releases
+            continue
         if known.get(field) != digest:
-            path = getattr(site, field)
-            raise KinetariumError(f"'{path}' has changed since the case was made")
+            path = getattr(site, "robot" if field == FOUND else field)
+            what = f"the roles of '{path}' have" if field == FOUND else f"'{path}' has"
+            raise KinetariumError(f"{what} changed since the case was made")

@@ -142,7 +142,8 @@ class PlaceCase(PlaceConfig):
     """A config whose files exist.
 
     Attributes:
-        sha256: Digests of the files, by the fields that name them.
+        sha256: Digests of the files, by the fields that name them, and of the roles that are found
+            with a robot file.
     """
 
     map: str
@@ -156,7 +157,8 @@ class FollowCase(FollowConfig):
     """A config whose files exist.
 
     Attributes:
-        sha256: Digests of the files, by the fields that name them.
+        sha256: Digests of the files, by the fields that name them, and of the roles that are found
+            with a robot file.
     """
 
     map: str
