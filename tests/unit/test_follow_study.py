@@ -77,6 +77,11 @@ def test_the_line_is_followed_from_rest_to_rest(case: Case, tmp_path: Path) -> N
     assert line.X_WT[0, 0, 3] == pytest.approx(0.0) and line.X_WT[-1, 0, 3] == pytest.approx(2.0)
     assert speed.max() == pytest.approx(0.3, rel=1e-3) and abs(speed[0]) < 1e-3
     assert np.abs(np.gradient(speed, line.times)).max() < 0.5
+    # A line too short for its speed is set off at 0.3 m/s^2 too: at 0.42 m/s at most, not 0.5.
+    short = line_over_time(replace(case, length=0.6, speed=0.5), rate=500.0)
+    speed = np.gradient(short.X_WT[:, 0, 3], short.times)
+    assert speed.max() == pytest.approx(np.sqrt(0.3 * 0.6), rel=1e-3)
+    assert speed.max() / short.times[speed.argmax()] == pytest.approx(0.3, rel=2e-3)
     bent = [pose((x, y, 1.0), rotation_about((0, 0, 1), x)) for x, y in ((0, 0), (1, 0.2), (2, 0))]
     file = tmp_path / "line.json"
     file.write_text(json.dumps([X.tolist() for X in bent]))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
-from math import cos, inf, sin
+from math import cos, inf, sin, sqrt
 from time import process_time
 from typing import NamedTuple
 
@@ -94,7 +94,8 @@ def line_over_time(case: Case, *, rate: float) -> Line:
     """Return the line from rest to rest.
 
     Straight between two poses, a cubic spline through more; the speed rises and falls with the
-    square of a sine, so that the acceleration does not jump.
+    square of a sine, so that the acceleration does not jump. A line too short to reach the speed
+    and stop again is passed more slowly.
 
     Args:
         rate: Samples per second [Hz].
@@ -111,10 +112,11 @@ def line_over_time(case: Case, *, rate: float) -> Line:
             raise KinetariumError(f"'{case.line}' has changed since the case was made")
     steps = np.linalg.norm(np.diff(poses[:, :3, 3], axis=0), axis=1)
     s = np.append(0.0, np.cumsum(steps))
-    ramp = min(case.speed / SET_OFF, s[-1] / case.speed)
-    duration = s[-1] / case.speed + ramp
+    speed = min(case.speed, sqrt(SET_OFF * s[-1]))
+    ramp = speed / SET_OFF
+    duration = s[-1] / speed + ramp
     t = np.arange(np.ceil(duration * rate) + 1) / rate
-    gone = _distance(t, speed=case.speed, ramp=ramp, duration=duration)
+    gone = _distance(t, speed=speed, ramp=ramp, duration=duration)
     if len(poses) == 2:
         p = poses[0, :3, 3] + gone[:, None] / s[-1] * (poses[1, :3, 3] - poses[0, :3, 3])
         turn = so3.log(poses[1, :3, :3] @ poses[0, :3, :3].T)
