@@ -217,6 +217,20 @@ def test_a_report_without_a_completed_run(case: Case) -> None:
     )
 
 
+def test_the_conclusion_names_the_torque_of_each_engine(case: Case) -> None:
+    outcomes = [
+        Outcome(
+            replace(case, engine=engine), RunStatus.COMPLETED, "",
+            ({"success": success, "cause": "", "tool_max_mm": 1.0, "torque_use": use},), None, {},
+        )
+        for engine, use, success in
+        (("ode", 0.9, True), ("dart", 1.0, False), ("mujoco", 0.3, True))
+    ]  # fmt: skip
+    of_ode, of_dart, of_mujoco = figures.report(outcomes).conclusion.split(". ")
+    assert "90 % of their torque" in of_ode and "30 % of their torque" in of_mujoco
+    assert of_dart == "In dart scout-panda does not follow the line with the true pose"
+
+
 @pytest.mark.parametrize("poses", [[pose()], [pose(), pose()]])
 def test_files_that_are_no_line_are_refused(poses: list[np.ndarray], tmp_path: Path) -> None:
     file = tmp_path / "line.json"

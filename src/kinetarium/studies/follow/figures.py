@@ -85,25 +85,24 @@ def _conclusion(outcomes: Sequence[Outcome[Case]]) -> str:
     robot = outcomes[0].case.robot.rpartition("/")[2]
     sentences = []
     for engine in dict.fromkeys(outcome.case.engine for outcome in outcomes):
-        parts, never = [], []
+        parts, never, torques = [], [], list[float]()
         for sensing in dict.fromkeys(outcome.case.sensing for outcome in outcomes):
             runs = [o for o in outcomes if (o.case.engine, o.case.sensing) == (engine, sensing)]
-            good = [o.rows[0]["tool_max_mm"] for o in runs if o.rows and o.rows[0]["success"]]
+            good = [o.rows[0] for o in runs if o.rows and o.rows[0]["success"]]
             if not good:
                 never.append(f"with {_KNOWN[sensing]}")
                 continue
             lost = len(runs) - len(good)
-            words = f"{max(good):.2g} mm"
+            words = f"{max(row['tool_max_mm'] for row in good):.2g} mm"
+            torques += [row["torque_use"] for row in good]
             if lost:
                 words += f" ({lost} of {len(runs)} runs failed)"
             parts.append(f"{words} with {_KNOWN[sensing]}")
         found = [f"keeps its tool on the line within {'; '.join(parts)}"] if parts else []
         found += [f"does not follow the line {' and '.join(never)}"] if never else []
         sentences.append(f"In {engine} {robot} {', and '.join(found)}")
-    first = [o for o in outcomes if o.rows and o.rows[0]["success"]]
-    if first:
-        torque = max(o.rows[0]["torque_use"] for o in first)
-        sentences[-1] += f"; its joints use at most {100 * torque:.0f} % of their torque"
+        if parts:
+            sentences[-1] += f"; its joints use at most {100 * max(torques):.0f} % of their torque"
     return ". ".join(sentences) + "."
 
 
