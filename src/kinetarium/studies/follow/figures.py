@@ -7,6 +7,7 @@ import numpy as np
 
 from kinetarium.batch.outcomes import Outcomes, case_labels
 from kinetarium.batch.study import Findings, Outcome
+from kinetarium.engines.protocol import FrictionRule
 from kinetarium.figure.charts import Axis, Lines, Series
 from kinetarium.figure.page import Section
 from kinetarium.figure.replay import Guide, Replay
@@ -149,6 +150,12 @@ def replay(case: Case, recording: Recording) -> Replay:
     robot = case.reading.open(case.robot, sha256=case.sha256)
     p, quaternion = recording["poses"][0, 0, :3], recording["poses"][0, 0, 3:]
     arm = dict(zip(recording.facts["joints"], recording["plan_joints"][0].tolist(), strict=True))
-    start = scene(robot, case, X_WB=pose(p, rotation_from_quaternion(quaternion)), positions=arm)
+    start = scene(
+        robot,
+        case,
+        rule=FrictionRule.MAXIMUM,
+        X_WB=pose(p, rotation_from_quaternion(quaternion)),
+        positions=arm,
+    )
     guides = (Guide("line", recording["line"]),)
     return replace(scene_replay(start, recording), guides=guides)

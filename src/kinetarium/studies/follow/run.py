@@ -27,6 +27,7 @@ from kinetarium.control.vehicle.wheeled_base import Chassis, SpeedRamp, WheeledB
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.dynamics.chain import SerialChain
 from kinetarium.dynamics.kinematics import link_poses
+from kinetarium.engines.protocol import FrictionRule
 from kinetarium.engines.registry import matched_options, open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.metrics import LOOP_TIME
@@ -209,15 +210,22 @@ def _planned(case: Case) -> Drive:
     return Drive(robot, arm.chain, X_LT, line, plan, height, limits)
 
 
-def scene(robot: StudiedRobot, case: Case, *, X_WB: Array, positions: Mapping[str, float]) -> Scene:
+def scene(
+    robot: StudiedRobot,
+    case: Case,
+    *,
+    rule: FrictionRule,
+    X_WB: Array,
+    positions: Mapping[str, float],
+) -> Scene:
     """Return the robot on the ground, its arm driven by torques.
 
     Args:
+        rule: How the engine combines the friction of unequal surfaces.
         X_WB: Pose of its root, shape (4, 4).
         positions: Positions of the arm's joints by name [rad or m].
     """
     base = vehicle(robot)
-    rule = open_engine(case.engine).info.friction_rule
     floor, tyre = ground_surfaces(case.friction, rule)
     gain = WHEEL_SCALE * base.mass * base.wheel_radius**2
     drives = wheel_drives(robot, base, friction=case.friction, wheel_damping=gain)
@@ -339,6 +347,7 @@ def run(case: Case) -> Recording:
     start = scene(
         drive.robot,
         case,
+        rule=engine.info.friction_rule,
         X_WB=pose((x, y, drive.height), rotation_about((0.0, 0.0, 1.0), yaw)),
         positions=dict(zip(drive.chain.joints, drive.plan.joints[0].tolist(), strict=True)),
     )
