@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation, RotationSpline
 
 from kinetarium.control.arm.moving_base import MovingBaseArm, ToolReference
 from kinetarium.control.interface import Measurement
-from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.control.vehicle.laws import LegTracking, PlanarPose, Speeds
 from kinetarium.control.vehicle.robot_base import (
     SLICK,
     ground_surfaces,
@@ -67,8 +67,6 @@ SET_OFF = 0.3
 """Acceleration of the tool along the line, on average [m/s^2]."""
 WHEEL_EVERY = 5
 """Ticks of the arm's law between two commands of the wheels: 100 Hz."""
-ALONG, ASIDE, TURN = 2.0, 12.0, 4.0
-"""Gains of the wheels' law [1/s, 1/m^2, 1/s]."""
 WHEEL_SCALE = 150.0
 """Gain of the wheels' servos over mass times squared radius [1/s]."""
 LOST = 0.05
@@ -252,7 +250,7 @@ class FollowController:
         base, limits = vehicle(robot), drive.limits
         ramp = SpeedRamp(limits.acceleration, limits.turning_acceleration)
         self._chassis = Chassis(base, case.multiplier, ramp)
-        self._frame, self._limits = PlanarPose(*base.frame), limits
+        self._frame, self._limits, self._law = PlanarPose(*base.frame), limits, LegTracking()
         self._case = case
         self._arm = MovingBaseArm(
             RobotDynamics(robot.model, free_base=True),
@@ -316,19 +314,14 @@ class FollowController:
     def _drive(self, k: int, root: Array) -> None:
         """Command the vehicle: Kanayama's law, with heading feedback at rest too."""
         actual = placed(self._frame, planar_pose(root))
-        x, y, heading = self._way[k].tolist()
-        c, s = cos(actual.heading), sin(actual.heading)
-        dx, dy, turn = x - actual.x, y - actual.y, heading - actual.heading
-        rate = self._rate[k]
-        v = cos(heading) * rate[0] + sin(heading) * rate[1]
-        limits = self._limits
-        wanted_v = v * cos(turn) + ALONG * (c * dx + s * dy)
-        wanted_w = rate[2] + ASIDE * v * (c * dy - s * dx) + TURN * sin(turn)
+        way, (x_rate, y_rate, w) = PlanarPose(*self._way[k].tolist()), self._rate[k].tolist()
+        reference = Speeds(cos(way.heading) * x_rate + sin(way.heading) * y_rate, w)
+        asked = self._law.speeds(actual, wanted=way, reference=reference)
+        limits, period = self._limits, WHEEL_EVERY / CONTROL_RATE
         wanted = (
-            min(max(wanted_v, -limits.speed), limits.speed),
-            min(max(wanted_w, -limits.turning), limits.turning),
+            min(max(asked.v, -limits.speed), limits.speed),
+            min(max(asked.w, -limits.turning), limits.turning),
         )
-        period = WHEEL_EVERY / CONTROL_RATE
         self._motion = self._chassis.toward(wanted, now=self._motion, period=period)
 
 
