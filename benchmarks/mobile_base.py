@@ -26,7 +26,7 @@ from kinetarium.reach.placement import stops
 from kinetarium.reach.placement.follow import ACCELERATION, follow
 from kinetarium.reach.placement.robust import headed, poses_kept
 from kinetarium.reach.placement.stance import have_room
-from kinetarium.reach.placement.whole_body import BaseLimits
+from kinetarium.reach.placement.whole_body import BaseMotionLimits
 from kinetarium.roles import RoleOptions
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
@@ -185,7 +185,7 @@ def exact_cover(placer: Placer, poses: Array) -> int:
     return round(solved.fun)
 
 
-def driven_lines(placer: Placer, *, seed: int, limits: BaseLimits) -> tuple[str, ...]:
+def driven_lines(placer: Placer, *, seed: int, limits: BaseMotionLimits) -> tuple[str, ...]:
     """Return how many random lines are driven, and what their motion uses of the limits."""
     chain, driven = placer.arm.chain, 0
     fastest = np.array([chain.model.joint(name).limits.velocity for name in chain.joints])
@@ -236,7 +236,7 @@ def main() -> None:
         table.add_row(name, *robust_bases(placer, seed=given.seed))
         for error in (stops.EXACTLY, ERROR):
             table.add_row(name, *fewest_stops(placer, seed=given.seed, error=error))
-        limits = BaseLimits(sideways=False, mount=mount)
+        limits = BaseMotionLimits(sideways=False, mount=mount)
         table.add_row(name, *driven_lines(placer, seed=given.seed, limits=limits))
     Console(width=150).print(table)
 

@@ -25,7 +25,7 @@ from kinetarium.reach.placement.plane import BasePlane, base_plane
 from kinetarium.reach.placement.query import BasePlacement, Effort, Placer, place_base
 from kinetarium.reach.placement.score_raster import sum_of_slices
 from kinetarium.reach.placement.search import solve_at_base
-from kinetarium.reach.placement.whole_body import BaseLimits, course, sum_of_squares
+from kinetarium.reach.placement.whole_body import BaseMotionLimits, course, sum_of_squares
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 from kinetarium.studies.reach.comparison._baselines import (
     algorithm_2,
@@ -268,7 +268,7 @@ WAVES = np.array(
 
 @pytest.mark.parametrize("sideways", [True, False])
 def test_a_base_that_follows_can_be_driven(placer: Placer, sideways: bool) -> None:
-    limits = BaseLimits(sideways=sideways)
+    limits = BaseMotionLimits(sideways=sideways)
     found = follow(placer, WAVE, poses=WAVES, limits=limits)
     assert found.reached.all() and not found.collides.any() and not found.faults
     steps, h = np.diff(found.vehicle, axis=0), 0.05
@@ -310,12 +310,12 @@ def test_where_a_trajectory_cannot_be_driven(placer: Placer) -> None:
     assert lost.begin == pytest.approx(0.25 * t[lost.first])
     [first] = re.findall(r"no base reaches (\S+) m to", lost.reason)
     assert 0.9 < 0.4 + 0.6 * float(first) < 1.0  # the tool rises by 0.15 m on 0.25 m
-    slow = follow(placer, WAVE, poses=WAVES, limits=BaseLimits(speed=0.05))
+    slow = follow(placer, WAVE, poses=WAVES, limits=BaseMotionLimits(speed=0.05))
     assert slow.faults and "m: " in str(slow.faults[0])
 
 
 def test_the_mount_of_the_arm_moves_sideways_and_the_vehicle_does_not(placer: Placer) -> None:
-    limits = BaseLimits(sideways=False, mount=(0.2, 0.05, 0.3))
+    limits = BaseMotionLimits(sideways=False, mount=(0.2, 0.05, 0.3))
     found = follow(placer, WAVE, poses=WAVES, limits=limits)
     x, y, yaw = found.vehicle.T
     at = np.column_stack(
@@ -335,7 +335,7 @@ def test_the_normal_equations_are_those_of_the_sum(placer: Placer) -> None:
     times = np.cumsum(rng.uniform(0.05, 0.1, count))
     near = z[:, 3:] + rng.normal(0.0, 1e-3, (count, joints))
     for sideways in (True, False):
-        limits = BaseLimits(sideways=sideways)
+        limits = BaseMotionLimits(sideways=sideways)
         X_PT = np.array(
             [
                 pose((x, y, 0), rotation_about((0, 0, 1), yaw)) @ link_frames(chain, q)[-1]

@@ -28,7 +28,7 @@ from kinetarium.reach.ik.start_table import EXACT
 from kinetarium.reach.placement.branches import jacobians, limit_margins
 from kinetarium.reach.placement.query import Placer
 from kinetarium.reach.placement.search import base_pose, move_base_to, solve_at_base
-from kinetarium.reach.placement.whole_body import BaseLimits, Course, course, optimised
+from kinetarium.reach.placement.whole_body import BaseMotionLimits, Course, course, optimised
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
@@ -139,7 +139,7 @@ def follow(
     times: ArrayLike,
     *,
     poses: ArrayLike,
-    limits: BaseLimits | None = None,
+    limits: BaseMotionLimits | None = None,
     acceleration: float = ACCELERATION,
 ) -> Following:
     """Plan the motion of a base and its arm so that each pose is reached at its time.
@@ -168,7 +168,7 @@ def follow(
     planner = LinePlanner(
         placer.arm.chain,
         placer.scene,
-        limits=limits or BaseLimits(),
+        limits=limits or BaseMotionLimits(),
         acceleration=acceleration,
         effort=placer.arm.full_effort,
     )
@@ -184,7 +184,7 @@ class LinePlanner:
         chain: SerialChain,
         scene: ArmInScene,
         *,
-        limits: BaseLimits,
+        limits: BaseMotionLimits,
         acceleration: float = ACCELERATION,
         effort: int,
     ) -> None:

@@ -54,7 +54,7 @@ SETTLED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class BaseLimits:
+class BaseMotionLimits:
     """What a mobile base can do.
 
     Attributes:
@@ -111,12 +111,12 @@ def course(
     *,
     X_PT: Array,
     posture: Array,
-    limits: BaseLimits,
+    limits: BaseMotionLimits,
     speeds: Array,
     accelerations: Array,
     wanted: Array | None = None,
 ) -> Course:
-    """Gather what the kernels need; see `Course` and `BaseLimits`."""
+    """Gather what the kernels need; see `Course` and `BaseMotionLimits`."""
     X, J = np.empty((len(posture) + 2, 3, 4)), np.empty((6, len(posture)))
     place(chain, posture, X)
     differentiate(chain, X, J)

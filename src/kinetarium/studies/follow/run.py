@@ -35,7 +35,7 @@ from kinetarium.reach.arm import prepare_arm
 from kinetarium.reach.collision.arm_in_scene import put_arm_in_scene
 from kinetarium.reach.placement.files import read_poses
 from kinetarium.reach.placement.follow import Following, LinePlanner
-from kinetarium.reach.placement.whole_body import BaseLimits
+from kinetarium.reach.placement.whole_body import BaseMotionLimits
 from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.roles.options import RoleOptions
 from kinetarium.roles.studied_robot import StudiedRobot
@@ -159,7 +159,7 @@ class Drive(NamedTuple):
     line: Line
     plan: Following
     height: float
-    limits: BaseLimits
+    limits: BaseMotionLimits
 
 
 @lru_cache(maxsize=4)
@@ -191,7 +191,9 @@ def _planned(case: Case) -> Drive:
     chassis = Chassis(base, case.multiplier)
     speed, _ = chassis.within_wheels((case.base_speed, 0.0))
     _, turning = chassis.within_wheels((0.0, case.base_turning))
-    limits = BaseLimits(speed, turning, case.base_acceleration, case.base_turning, False, mount)
+    limits = BaseMotionLimits(
+        speed, turning, case.base_acceleration, case.base_turning, False, mount
+    )
     line = line_over_time(case, rate=PLAN_RATE)
     X_PL = pose((0.0, 0.0, -height)) @ line.X_WT @ inverse_pose(X_LT)
     planner = LinePlanner(arm.chain, put_arm_in_scene(arm), limits=limits, effort=arm.full_effort)

@@ -28,7 +28,7 @@ from kinetarium.studies.reach.placement.cases import (
 from kinetarium.studies.reach.placement.config import BaseDrive, FollowCase, PlaceCase, StopCount
 
 if TYPE_CHECKING:
-    from kinetarium.reach.placement.whole_body import BaseLimits
+    from kinetarium.reach.placement.whole_body import BaseMotionLimits
 
 _STANDING = ("root_pose", "kept", "robust", "others", "tour")
 """What a row has of where the robot stands."""
@@ -176,11 +176,11 @@ def _follow(case: FollowCase, placer: Placer) -> Recording:
     return Recording(channels, "running", {**_arm(placer), **facts}, {"plan_s": way.elapsed})
 
 
-def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
+def _base_limits(case: FollowCase, placer: Placer) -> "BaseMotionLimits":
     """Return what the base can do: by its wheels, if it has any, and the flags."""
     # Imported here, as above.
     from kinetarium.control.vehicle.wheeled_base import Chassis
-    from kinetarium.reach.placement.whole_body import BaseLimits
+    from kinetarium.reach.placement.whole_body import BaseMotionLimits
 
     mount, wheels = (0.0, 0.0, 0.0), case.drive is BaseDrive.WHEELS
     speed, turning = case.speed, case.turning
@@ -196,7 +196,7 @@ def _base_limits(case: FollowCase, placer: Placer) -> "BaseLimits":
         X_RV = pose((x, y, 0.0), rotation_about((0.0, 0.0, 1.0), heading))
         X_VB = inverse_pose(X_RV) @ X_RB
         mount = (float(X_VB[0, 3]), float(X_VB[1, 3]), atan2(X_VB[1, 0], X_VB[0, 0]))
-    return BaseLimits(
+    return BaseMotionLimits(
         speed, turning, case.acceleration, case.turning_acceleration, not wheels, mount
     )
 
