@@ -321,14 +321,12 @@ class Chassis:
             period: Time between two commands [s].
         """
         if self.base.kind is not DriveType.STEERED:
-            wanted = self.within_wheels(speeds)
-            motion = self.ramp.toward(wanted, now=now, period=period)
+            aim = self.within_wheels(speeds)
+            motion = self.ramp.toward(aim, now=now, period=period)
+            if self.wheel_use(motion) <= 1.0:
+                return motion
             # What wheels can do is convex: the straight way between two such motions is within it.
-            return (
-                motion
-                if self.wheel_use(motion) <= 1.0
-                else self.ramp.straight(wanted, now=now, period=period)
-            )
+            return self.ramp.straight(aim, now=now, period=period)
         v, w = speeds
         forward, _ = self.ramp.toward((v, 0.0), now=(now[0], 0.0), period=period)
         most = self.base.tightest
