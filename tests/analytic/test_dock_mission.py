@@ -13,10 +13,10 @@ from kinetarium.errors import KinetariumError
 from kinetarium.spatial import se3
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.studies.dock.mission.arms import ArmPair
-from kinetarium.studies.dock.mission.config import MissionConfig, Side, cases
+from kinetarium.studies.dock.mission.config import FINE, MissionConfig, Side, cases
 from kinetarium.studies.dock.mission.figures import mission_section, replay, report
 from kinetarium.studies.dock.mission.run import Craft, Guidance, run, score
-from kinetarium.studies.dock.press.probe import SHAPE
+from kinetarium.studies.dock.press.probe import SHAPE, ProbeContact
 
 
 @pytest.mark.parametrize("time", [1e-3, 30.0, 5000.0])
@@ -105,6 +105,32 @@ def test_arms_hold_what_is_relative_to_each_other() -> None:
     assert not arms.follows
 
 
+@pytest.mark.parametrize(("aside", "tilt"), [(0.0, 0.0), (0.01, 0.0), (0.01, 0.03)])
+def test_a_contact_does_not_create_energy(aside: float, tilt: float) -> None:
+    """The books count its work as that of any force; without thrust nothing else adds energy."""
+    (case,) = cases(MissionConfig(mass=(1.0, 1.0), stiffness=1e3, damping=200.0))
+    facing, free = rotation_about((0.0, 0.0, 1.0), np.pi), {"w": np.zeros(3), "n": 1e-6}
+    tilted = rotation_about((0.0, 0.0, 1.0), tilt)
+    p = np.array([-0.201, aside, 0.0]) - (0.2 + SHAPE.length) * tilted[:, 0]
+    chaser = Craft(case.mass[0], p=p, v=np.array([0.2, 0.0, 0.0]), R=tilted, **free)
+    target = Craft(case.mass[1], p=np.zeros(3), v=np.zeros(3), R=facing, **free)
+    contact = ProbeContact(
+        SHAPE, stiffness=case.stiffness, damping=case.damping, friction=case.friction
+    )
+    start, least = chaser.energy + target.energy, np.inf
+    for _ in range(1400):
+        force, moment = contact.forces(
+            pose(chaser.p, chaser.R), pose(target.p, target.R),
+            V_C=np.concatenate([chaser.v, chaser.w]), V_T=np.concatenate([target.v, target.w]),
+            dt=FINE,
+        )  # fmt: skip
+        for craft, push, turn in ((chaser, force, moment), (target, -force, -moment)):
+            craft.step(push, turn + np.cross(contact.point - craft.p, push), dt=FINE)
+        least = min(least, chaser.energy + target.energy)
+        assert chaser.energy + target.energy <= start * (1 + 1e-9)
+    assert least < 0.75 * start  # it touched
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -112,6 +138,7 @@ def test_arms_hold_what_is_relative_to_each_other() -> None:
         ({"tumble": "1rpm"}, "a unit of deg/s, rad/s"),
         ({"distance": 5.0}, "distance"),
         ({"stiffness": 1e6, "mass": (1.0, 1.0)}, "too stiff for 1 kg"),
+        ({"stiffness": 1e3, "mass": (1.0, 1.0), "damping": 1e4}, "must be at most 200$"),
     ],
 )
 def test_nonsense_is_refused(changes: dict[str, object], said: str) -> None:

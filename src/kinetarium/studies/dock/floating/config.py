@@ -136,11 +136,26 @@ def _refuse_contact(config: FloatConfig) -> None:
                 f"--stiffness {stiffness:g} between {config.mass[0]:g} and {config.mass[1]:g} kg"
                 f" has a frequency of {frequency:.3g} rad/s, not {_SLOWEST:g} .. {_FASTEST:g}"
             )
-    stiffest_damper = _HARDEST * reduced_mass(config.mass) / STEP
-    if config.damping > stiffest_damper:
+    refuse_damper(config.damping, config.mass, step=STEP, share=_HARDEST)
+
+
+def refuse_damper(damping: float, mass: tuple[float, float], *, step: float, share: float) -> None:
+    """Refuse a damper that a simulation step does not resolve.
+
+    Args:
+        damping: Contact damping [N s/m].
+        mass: Masses of both satellites [kg].
+        step: Simulation step [s].
+        share: Maximum share of the closing speed that it may remove in one step [-].
+
+    Raises:
+        ConfigError: If it removes more.
+    """
+    most = share * reduced_mass(mass) / step
+    if damping > most:
         raise ConfigError(
-            f"--damping {config.damping:g} stops these satellites within one step of 1 ms;"
-            f" it must be at most {stiffest_damper:g}"
+            f"--damping {damping:g} stops these satellites within a few steps of {step * 1e3:g} ms;"
+            f" it must be at most {int(most)}"
         )
 
 

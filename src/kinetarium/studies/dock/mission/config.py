@@ -6,6 +6,7 @@ from typing import Annotated
 
 from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.ranges import Friction, Range, check_ranges, quantity
+from kinetarium.studies.dock.floating.config import refuse_damper
 
 Altitude = Annotated[float, Range(150.0, 1e5, unit="km")]
 """From the lowest to the highest Earth orbits in use."""
@@ -72,15 +73,25 @@ class MissionCase:
     damping: Damping
 
 
+FINE = 5e-4
+"""Time step of the contact [s]."""
 _FASTEST = 300.0
-"""Greatest frequency of the contact that steps of 0.5 ms resolve [rad/s]."""
+"""Greatest frequency of the contact that these steps resolve [rad/s]."""
+_HARDEST = 0.2
+"""Maximum share of the closing speed that a damper may remove in one step [-].
+
+Its force is that at the start of the step: a step multiplies the speed by 1 - c dt/m, and what
+exceeds c dt/m = 2 grows. Across the probe, m is at least 1/8.4 of the reduced mass: a force at its
+tip, 0.32 m from the centre of mass, also turns a satellite with a radius of gyration of 0.18 m,
+which makes it 1 + (0.32/0.18)^2 = 4.2 times as light, and tip and mouth can touch at once. Hence
+2/8.4, and some reserve."""
 
 
 def cases(config: MissionConfig) -> tuple[MissionCase, ...]:
     """Return the one case of a config.
 
     Raises:
-        KinetariumError: If a value is outside its range, or the contact is too stiff.
+        KinetariumError: If a value is outside its range, or spring or damper are too stiff.
     """
     check_ranges(config)
     rate = quantity(config.tumble, units=("deg/s", "rad/s"), limits=TUMBLE, name="--tumble")
@@ -91,4 +102,5 @@ def cases(config: MissionConfig) -> tuple[MissionCase, ...]:
             f"--stiffness {config.stiffness:g} is too stiff for {lighter:g} kg at steps of 0.5 ms;"
             f" use at most {most:.3g} N/m"
         )
+    refuse_damper(config.damping, config.mass, step=FINE, share=_HARDEST)
     return (case_of(config, MissionCase, tumble=rate),)

@@ -20,11 +20,11 @@ from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose, rotation_about
 from kinetarium.studies.dock.mission.arms import ArmPair, score_arms
-from kinetarium.studies.dock.mission.config import MissionCase, Side
+from kinetarium.studies.dock.mission.config import FINE, MissionCase, Side
 from kinetarium.studies.dock.press.probe import SHAPE, ProbeContact
 
-STEP, FINE = 0.05, 5e-4
-"""Time steps of the flight and of the contact [s]."""
+STEP = 0.05
+"""Time step of the flight [s]."""
 HOLD, NEAR = 10.0, 2.0
 """Distances of the hold point and of the start of the final approach [m]."""
 FLIGHT_ROUND = 90.0
