@@ -58,6 +58,23 @@ def test_rooms_need_cookie_and_origin(studio):
     assert studio.request("/api/live", cookie=False)[0] == 403
 
 
+def test_a_room_that_fails_tells_its_page_and_closes_the_connection(studio):
+    with room(studio) as live:
+        live.send("{}")
+        news(live, "error")
+        (own,) = studio.server.rooms.open
+        own._play = lambda command: 1 / 0
+        live.send('{"type": "run", "on": true}')
+        assert news(live, "ended")["message"].startswith("the room has ended")
+        with pytest.raises(ConnectionClosed):
+            live.recv(timeout=30)
+    for _ in range(100):
+        if not studio.server.rooms.open:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the room stays open")
+
+
 def test_messages_that_are_no_commands_are_answered_and_change_nothing(studio):
     with room(studio) as live:
         for text in (

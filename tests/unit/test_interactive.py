@@ -13,6 +13,7 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.errors import KinetariumError
 from kinetarium.interactive._description import inertia_box, room_facts, room_replay
 from kinetarium.interactive.room import (
+    Ended,
     News,
     Reset,
     Room,
@@ -241,8 +242,40 @@ def test_an_engine_that_crashes_is_news_and_the_other_side_stays(room):
     seen = len(heard.frames(1))
     room.send(Run(True))
     heard.until(lambda e: len(heard.frames(1)) > seen + 5)
+    heard.events.clear()
+    room.send(both("mujoco", "bullet"))
+    for side in (0, 1):
+        heard.until(lambda e, side=side: isinstance(e, SideOpened) and e.side == side)
     room.send(both("mujoco"))
     heard.until(lambda e: isinstance(e, SideOpened) and len(room.processes) == 1)
+
+
+def test_a_side_whose_process_cannot_be_started_is_refused_and_the_other_opens(room, monkeypatch):
+    room, heard = room
+    start, faults = room._start.start, [OSError("no process")]
+
+    def failing_at_first(*args, **options):
+        if faults:
+            raise faults.pop()
+        return start(*args, **options)
+
+    monkeypatch.setattr(room._start, "start", failing_at_first)
+    room.send(both("mujoco", "bullet"))
+    heard.until(lambda e: isinstance(e, SideOpened) and e.side == 1)
+    (news,) = heard.until(is_news("refused"))
+    assert news.data["side"] == 0 and not room.closed
+
+
+def test_a_room_that_fails_says_so_and_closes(room, monkeypatch):
+    room, heard = room
+    room.send(both("mujoco"))
+    heard.until(lambda e: isinstance(e, SideOpened))
+    monkeypatch.setattr(room, "_play", lambda command: 1 / 0)
+    room.send(Run(True))
+    (ended,) = heard.until(lambda e: isinstance(e, Ended))
+    assert ended.message == "the room has ended: division by zero"
+    room.close()
+    assert room.closed
 
 
 def test_what_cannot_be_built_is_refused_in_a_line(room):

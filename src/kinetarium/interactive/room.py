@@ -18,7 +18,7 @@ from typing import Any
 
 from kinetarium.batch.worker_main import exit_status_of, oom_kills, vanished
 from kinetarium.batch.worker_process import StartedProcess, WorkerStart
-from kinetarium.errors import KinetariumError
+from kinetarium.errors import KinetariumError, one_line
 from kinetarium.interactive.setup import RoomError
 from kinetarium.interactive.simulation import HEAD, Inputs
 from kinetarium.interactive.worker import Advance, Advanced, Opened, OpenRoom, Refused, room_worker
@@ -76,7 +76,18 @@ class News:
     data: dict[str, Any]
 
 
-RoomEvent = SideOpened | SideFrame | News
+@dataclass(frozen=True)
+class Ended:
+    """The room has closed by itself; nothing follows.
+
+    Attributes:
+        message: Why.
+    """
+
+    message: str
+
+
+RoomEvent = SideOpened | SideFrame | News | Ended
 
 
 @dataclass(frozen=True)
@@ -188,7 +199,7 @@ class Room:
         """
         self._publish, self._outputs, self._memory = publish, outputs, memory
         self._start = WorkerStart(PRELOADED)
-        self._sides: list[_Side] = []
+        self._sides: dict[int, _Side] = {}
         self._commands: SimpleQueue[RoomCommand | None] = SimpleQueue()
         self._bell, self._ears = socketpair()
         self._bell.setblocking(False)
@@ -206,7 +217,7 @@ class Room:
     @property
     def processes(self) -> tuple[int, ...]:
         """The process numbers of the workers."""
-        return tuple(side.process.pid or 0 for side in self._sides if side.process.is_alive())
+        return tuple(side.process.pid or 0 for side in self._all() if side.process.is_alive())
 
     def send(self, command: RoomCommand) -> None:
         """Pass on a command; may be called from any thread, and never waits."""
@@ -223,18 +234,25 @@ class Room:
         with suppress(OSError):  # it is closed, or has rung already
             self._bell.send(b"!")
 
+    def _all(self) -> tuple[_Side, ...]:
+        return tuple(self._sides.values())
+
     def _run(self) -> None:
         try:
             while self._take_commands():
                 self._receive()
-                if all(side.since is None for side in self._sides) and self._sides:
+                if all(side.since is None for side in self._all()) and self._sides:
                     self._advance()
-                ends = [side.connection for side in self._sides if side.since is not None]
+                ends = [side.connection for side in self._all() if side.since is not None]
                 if wait([self._ears, *ends], timeout=self._patience()):
                     self._hush()
+        except Exception as error:  # nobody waits for the thread: whoever listens must know
+            reason = one_line(str(error)) or type(error).__name__
+            with suppress(Exception):
+                self._publish(Ended(f"the room has ended: {reason}"))
         finally:
             self.closed = True
-            for side in self._sides:
+            for side in self._all():
                 side.stop()
             self._bell.close()
             self._ears.close()
@@ -245,7 +263,7 @@ class Room:
 
     def _patience(self) -> float:
         """Return the time until something has to be done, whatever is received [s]."""
-        if any(side.since is not None for side in self._sides) or not self._playing:
+        if any(side.since is not None for side in self._all()) or not self._playing:
             return 1.0
         return max(self._sent + _PERIOD - monotonic(), 0.0)
 
@@ -278,17 +296,17 @@ class Room:
         self._playing, self._speed = command.on, command.speed
 
     def _set_up(self, requests: Sequence[OpenRoom]) -> None:
-        for side in self._sides[len(requests) :]:
-            side.stop()
-        self._sides = self._sides[: len(requests)]
+        for number in range(len(requests), max(self._sides, default=0) + 1):
+            self._stop(number)
         self._timestep = requests[0].setup.timestep
         self._inputs, self._heard, self._reset, self._steps = Inputs(), True, False, 0
         for number, request in enumerate(requests):
             # A worker that is busy, with steps or with the room before, is replaced.
-            if number < len(self._sides) and self._sides[number].since is not None:
-                self._wait_for(self._sides[number])
+            side = self._sides.get(number)
+            if side is not None and side.since is not None:
+                self._wait_for(side)
             try:
-                if number >= len(self._sides) or self._sides[number].since is not None:
+                if side is None or side.since is not None:
                     self._replace(number)
             except OSError as error:
                 text = f"no worker process can be started: {error}"
@@ -308,22 +326,21 @@ class Room:
     def _replace(self, number: int) -> None:
         self._count += 1
         output = self._outputs / f"room-{id(self)}-{self._count}.txt"
-        fresh = _Side(number, self._start, output=output, memory=self._memory)
-        if number < len(self._sides):
-            self._sides[number].stop()
-            self._sides[number] = fresh
-        else:
-            self._sides.append(fresh)
+        self._stop(number)
+        self._sides[number] = _Side(number, self._start, output=output, memory=self._memory)
+
+    def _stop(self, number: int) -> None:
+        if side := self._sides.pop(number, None):
+            side.stop()
 
     def _receive(self) -> None:
-        for side in tuple(self._sides):
+        for side in self._all():
             if side.since is None:
                 continue
             try:
                 answer = side.poll()
             except RoomError as error:
-                side.stop()
-                self._sides.remove(side)
+                self._stop(side.number)
                 self._playing = False
                 self._news("crashed", side=side.number, message=str(error))
                 continue
@@ -373,7 +390,7 @@ class Room:
             self._inputs = Inputs(number=self._inputs.number, mode=self._inputs.mode)
             request = Advance(self._number, 0, self._inputs, reset=True)
         self._heard, self._reset = True, False
-        for side in self._sides:
+        for side in self._all():
             side.ask(request, timeout=_STEP_TIMEOUT)
 
     def _news(self, type: str, **data: Any) -> None:

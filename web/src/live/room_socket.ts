@@ -90,7 +90,7 @@ export type News =
   | { type: "crashed"; side: number; message: string }
   | { type: "diverged"; side: number }
   | { type: "pace"; factor: number; rate: number; cost: number; step: number }
-  | { type: "error" | "full"; message: string };
+  | { type: "error" | "full" | "ended"; message: string };
 
 const [FRAME, ROBOT] = [0, 1];
 

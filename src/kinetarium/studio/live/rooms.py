@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from kinetarium.errors import KinetariumError
 from kinetarium.interactive.room import (
+    Ended,
     News,
     Reset,
     Room,
@@ -87,7 +88,7 @@ class Rooms:
         self._files, self._outputs = files, outputs
 
     async def serve(self, receive: Receive, send: Send) -> None:
-        """Serve one room until the page closes it, or stops receiving."""
+        """Serve one room until the page closes it or stops receiving, or the room ends."""
         if len(self.open) >= MOST_ROOMS:
             text = f"{MOST_ROOMS} rooms are open already; close the page of one of them"
             await send({"type": "websocket.send", "text": _json({"type": "full", "message": text})})
@@ -170,22 +171,23 @@ class _Outbox:
         self._waiting: deque[tuple[bool, str | bytes]] = deque()
         self._frames = self._lost = 0
         self._filled = asyncio.Event()
-        self._closed = False
+        self._closed = self._ended = False
 
     def put(self, event: RoomEvent) -> None:
         """Add an event; never waits."""
         messages = _messages(event)  # meshes are packed here, not in the event loop
         with suppress(RuntimeError):  # the server has ended
-            self._loop.call_soon_threadsafe(self._add, isinstance(event, SideFrame), messages)
+            self._loop.call_soon_threadsafe(self._add, event, messages)
 
     def close(self) -> None:
         """Take no more."""
         self._closed = True
         self._waiting.clear()
 
-    def _add(self, is_frame: bool, messages: list[str | bytes]) -> None:
+    def _add(self, event: RoomEvent, messages: list[str | bytes]) -> None:
         if self._closed:
             return
+        is_frame, self._ended = isinstance(event, SideFrame), isinstance(event, Ended)
         self._waiting.extend((is_frame, message) for message in messages)
         self._frames += is_frame
         if self._frames > _MOST_WAITING:
@@ -196,8 +198,8 @@ class _Outbox:
         self._filled.set()
 
     async def serve(self, send: Send) -> None:
-        """Send everything in its order, until the page stops receiving."""
-        while True:
+        """Send everything in its order, until the page stops receiving or the room has ended."""
+        while not self._ended:
             await self._filled.wait()
             self._filled.clear()
             while self._waiting:
@@ -223,6 +225,8 @@ def _messages(event: RoomEvent) -> list[str | bytes]:
             ]
         case News():
             return [_json(event.data)]
+        case Ended():
+            return [_json({"type": "ended", "message": event.message})]
 
 
 def _json(data: dict[str, Any]) -> str:
