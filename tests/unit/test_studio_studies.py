@@ -118,6 +118,25 @@ def test_files_come_with_a_study_and_are_named_in_its_fields(tmp_path):
     assert len(launched) == 1
 
 
+def test_a_file_that_a_study_reads_is_not_written_again(tmp_path):
+    studies = Studies(tmp_path, launch=recorder([]))
+    request = {"config": {"path": ["@path.json"]}, "files": {"path.json": "[[0, 0], [100, 0]]"}}
+    post(studies, "walk", request)
+    (path,) = tmp_path.glob("given/*/path.json")
+    before = path.stat()
+    post(studies, "walk", request)
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert [each.name for each in path.parent.iterdir()] == ["path.json"]
+
+
+def test_a_file_that_cannot_be_written_is_refused_in_a_line(tmp_path):
+    (tmp_path / "given").write_text("in the way")
+    launched = []
+    with pytest.raises(HttpError, match="cannot write") as refused:
+        post(Studies(tmp_path, launch=recorder(launched)), "walk", {"files": {"a.json": "[]"}})
+    assert refused.value.status == 503 and not launched
+
+
 @pytest.mark.parametrize("text", ["/etc/passwd", "../x", "a/../../x", "~/x", "..", "C:\\x", "a\\b",
                                   "x\0", "out/../../../etc"])  # fmt: skip
 def test_paths_elsewhere_are_refused(tmp_path, text):

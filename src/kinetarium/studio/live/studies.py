@@ -14,7 +14,9 @@ from threading import Lock, Thread
 from typing import IO, Any
 
 from kinetarium.batch.study import GROUP, open_study
+from kinetarium.errors import OutputError
 from kinetarium.plugins import discover
+from kinetarium.storage.atomic import make_folder, write_atomic
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studio.http import HttpError, HttpRoute, Request, Response, json_response, route
 from kinetarium.studio.live._study_form import checked_config, study_forms
@@ -161,13 +163,21 @@ class Studies:
                 raise HttpError(
                     429, f"{MOST_STUDIES} studies are running already; wait for one, or cancel it"
                 )
-            self._root.mkdir(parents=True, exist_ok=True)
-            for place, text in files.values():
-                path = self._root / place
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+            self._keep(files)
             job = self._begin(name, to_builtins(config))
         return json_response(asdict(job))
+
+    def _keep(self, files: dict[str, tuple[str, str]]) -> None:
+        """Write the files that came with a study; one that exists has the same content."""
+        try:
+            make_folder(self._root)
+            for place, text in files.values():
+                path = self._root / place
+                if not path.exists():
+                    make_folder(path.parent)
+                    write_atomic(path, text.encode())
+        except OutputError as error:
+            raise HttpError(503, str(error)) from None
 
     def _begin(self, study: str, config: dict[str, Any]) -> Job:
         taken = {each.job.folder for each in self._started.values()}
