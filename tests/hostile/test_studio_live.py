@@ -79,6 +79,7 @@ def test_messages_that_are_no_commands_are_answered_and_change_nothing(studio):
     with room(studio) as live:
         for text in (
             "", "[]", "null", "{}", '{"type": "eval"}', '{"type": ["open"]}', "[" * 9000, "\\u0000",
+            "[" * 600 + "]" * 600,
             '{"type": "open"}', '{"type": "open", "sides": []}', '{"type": "run", "speed": 1e9}',
             '{"type": "open", "sides": [{"robot": "/etc/passwd"}]}',
             '{"type": "open", "sides": [{"robot": "../../secret.urdf"}]}',
@@ -175,7 +176,10 @@ def test_names_of_dropped_files_are_no_paths(studio, name):
 
 def test_bodies_that_are_no_robots_are_refused(studio):
     many = {f"{n}.stl": b"" for n in range(100)}
+    infinite = b'{"file": "a.urdf", "files": [["a.urdf", Infinity]]}'
+    deep = b"[" * 600 + b"]" * 600
     for body, status in (
+        *((len(head).to_bytes(4, "little") + head + URDF, 400) for head in (infinite, deep)),
         (b"", 400), (b"\xff" * 100, 400), (packed({"a.urdf": URDF})[:-1], 400),
         (packed({"a.urdf": URDF}) + b"x", 400), (packed({"b.urdf": URDF}), 400),
         (packed({"a.urdf": URDF, **many}), 413),

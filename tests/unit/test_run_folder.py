@@ -223,6 +223,8 @@ def test_things_that_are_no_files(kind: str, tmp_path: Path) -> None:
         ("", "is not JSON"),
         ("{", "is not JSON"),
         ("[" * 100_000, "nested too deeply"),
+        ("[" * 101 + "]" * 101, "nested too deeply"),
+        ("[" * 100 + "]" * 100, "has no schema_version"),
         ("[]", "has no schema_version"),
         ("{}", "has no schema_version"),
         ('{"schema_version": true}', "has no schema_version"),

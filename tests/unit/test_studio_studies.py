@@ -207,7 +207,9 @@ def fuzzed(tmp_path, count):
         fields = mutated(rng, forms[name]) if name in forms else {}
         request = {"config": fields}
         if rng.random() < 0.1:
-            request = rng.choice(([], None, 1, {"command": "id"}, {"config": []}, b"{", b"\xff"))
+            deep, infinite = b'{"config": ' + b"[" * 600 + b"]" * 600 + b"}", b'{"files": Infinity}'
+            other = ([], None, 1, {"command": "id"}, {"config": []}, b"{", b"\xff")
+            request = rng.choice((*other, deep, infinite))
         before = len(launched)
         running = studies.running
         try:

@@ -10,6 +10,8 @@ from kinetarium.errors import one_line
 
 MOST_VALUES = 10_000_000
 """Values of one document: an empty list takes 3 bytes of a file, and 30 times that in memory."""
+MOST_DEPTH = 100
+"""Levels of one document: whoever walks through it calls itself on each."""
 
 _LONGEST_NUMBER = 400
 """Characters of a number; the time to parse one is quadratic in its digits."""
@@ -40,19 +42,31 @@ def parse_json(text: str, *, most_values: int = MOST_VALUES) -> Any:
     Raises:
         ValueError: If it is not strict JSON, has a duplicate key, too many values, or a number
             that is not finite or too long.
-        RecursionError: If it is nested too deeply.
+        RecursionError: If it is nested more than `MOST_DEPTH` levels deep.
     """
     if text.startswith("\ufeff"):
         raise ValueError("it begins with a byte-order mark; save it as UTF-8 without one")
     if sum(map(text.count, ",[{")) > most_values:
         raise ValueError(f"it contains more than {most_values} values")
-    return json.loads(
+    value = json.loads(
         text,
         parse_float=_parse_float,
         parse_int=_parse_int,
         parse_constant=_refuse,
         object_pairs_hook=_parse_object,
     )
+    _check_depth(value)
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    level: list[Any] = [[value]]
+    for _ in range(MOST_DEPTH + 1):
+        parts = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for part in parts for each in part if isinstance(each, dict | list)]
+        if not level:
+            return
+    raise RecursionError
 
 
 def _parse_float(text: str) -> float:

@@ -1,7 +1,6 @@
 """HTTP requests, responses, routes and access control."""
 
 import hmac
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kinetarium.errors import KinetariumError
-from kinetarium.storage.strict_json import strict_json
+from kinetarium.storage.strict_json import parse_json, strict_json
 
 JSON = "application/json"
 BINARY = "application/octet-stream"
@@ -55,7 +54,7 @@ class Request:
         if self.headers.get("content-type", "").partition(";")[0] != JSON:
             raise HttpError(415, "the body must be JSON")
         try:
-            return json.loads(self.body)
+            return parse_json(self.body.decode())
         except (ValueError, RecursionError):
             raise HttpError(400, "the body is not JSON") from None
 

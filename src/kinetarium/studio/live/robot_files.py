@@ -1,6 +1,5 @@
 """Robot files that are dropped on the page: kept for its rooms, read by workers alone."""
 
-import json
 import re
 import shutil
 from collections import OrderedDict
@@ -16,6 +15,7 @@ from kinetarium.interactive.room import ask_worker
 from kinetarium.interactive.worker import CheckRobot, ListEngines, Refused
 from kinetarium.model.load import ROBOT_SUFFIXES, catalogue_names
 from kinetarium.model.mesh.mesh import MESH_SUFFIXES
+from kinetarium.storage.strict_json import parse_json
 from kinetarium.studio.http import HttpError, HttpRoute, Request, Response, json_response, route
 
 MOST_ROBOTS = 8
@@ -147,7 +147,7 @@ def _unpacked(body: bytes) -> tuple[tuple[str, list[str]], list[bytes]]:
     """
     try:
         end = 4 + int.from_bytes(body[:4], "little")
-        head = json.loads(body[4:end])
+        head = parse_json(body[4:end].decode())
         main, listed = head["file"], head["files"]
         names, lengths = [str(name) for name, _ in listed], [int(size) for _, size in listed]
     except (ValueError, KeyError, TypeError, RecursionError):

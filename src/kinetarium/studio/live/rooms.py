@@ -1,7 +1,6 @@
 """Rooms of the page: each is a WebSocket that carries commands one way and frames the other."""
 
 import asyncio
-import json
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from kinetarium.interactive.simulation import Inputs, JointMode, Pull
 from kinetarium.interactive.worker import OpenRoom
 from kinetarium.ranges import Range
 from kinetarium.storage.serialization import from_builtins
-from kinetarium.storage.strict_json import strict_json
+from kinetarium.storage.strict_json import parse_json, strict_json
 from kinetarium.studio._application import Receive, Send
 from kinetarium.studio.live.robot_files import RobotFiles
 from kinetarium.studio.replay_file import replay_file
@@ -127,7 +126,7 @@ class Rooms:
 
     def _command(self, text: str) -> RoomCommand:
         try:
-            data = json.loads(text)
+            data = parse_json(text)
         except (ValueError, RecursionError):
             raise RoomError("a message to a room must be JSON") from None
         message = from_builtins(_Message, data, where="the message")
