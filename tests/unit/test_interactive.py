@@ -88,14 +88,31 @@ def test_a_held_panda_yields_to_a_pull_as_its_stiffness_says(engine):
     np.testing.assert_allclose(torque[:7], expected[:7], atol=0.02 * np.abs(expected).max())
 
 
-def test_kinematic_joints_follow_exactly_at_their_speed_limit():
-    room = simulated(RoomSetup())
-    inputs = Inputs(mode=JointMode.KINEMATIC, targets={"panda_joint1": 1.0})
-    fastest = room.robot.model.joint("panda_joint1").limits.velocity
+@pytest.mark.parametrize(
+    ("robot", "joint", "fastest"),
+    [("panda", "panda_joint1", 2.175), ("ur5", "wrist_1_joint", 3.2)],
+)
+def test_kinematic_joints_follow_exactly_at_their_speed_limit(robot, joint, fastest):
+    room = simulated(RoomSetup(robot=robot))
+    here = room.layout.joints.index(f"robot/{joint}")
+    start = room.start.q[here]
+    inputs = Inputs(mode=JointMode.KINEMATIC, targets={joint: start + 1.0})
     room.advance(100, inputs)  # 0.2 s
-    assert room._simulation.state().q[0] == pytest.approx(0.2 * min(fastest, 3.0), abs=1e-3)
+    assert room._simulation.state().q[here] - start == pytest.approx(0.2 * fastest, abs=1e-3)
     room.advance(300, inputs)
-    assert room._simulation.state().q[0] == pytest.approx(1.0, abs=1e-3)
+    assert room._simulation.state().q[here] - start == pytest.approx(1.0, abs=1e-3)
+
+
+def test_kinematic_joints_without_a_speed_limit_have_one_all_the_same(tmp_path):
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    link = f'<link name="{{}}"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    joint = '<joint name="turn" type="continuous"><parent link="a"/><child link="b"/></joint>'
+    file = tmp_path / "wheel.urdf"
+    file.write_text(f'<robot name="r">{link.format("a")}{link.format("b")}{joint}</robot>')
+    setup = RoomSetup()
+    room = LiveSimulation(setup, setup.open_robot(file=str(file), folder=str(tmp_path)))
+    room.advance(100, Inputs(mode=JointMode.KINEMATIC, targets={"turn": 9.0}))  # 0.2 s
+    assert room._simulation.state().q[0] == pytest.approx(0.2 * 3.0, abs=1e-3)
 
 
 def test_targets_stay_within_limits_and_followers_follow():

@@ -232,12 +232,10 @@ class LiveSimulation:
 
     def _rate_limits(self) -> Array:
         limits = [
-            min(self.robot.model.joint(name).limits.velocity or inf, _KINEMATIC_RATE)
-            if self.robot
-            else inf
+            self.robot.model.joint(name).limits.velocity if self.robot else inf
             for name in self._joints
         ]
-        return np.array(limits)
+        return np.array([each if 0 < each < inf else _KINEMATIC_RATE for each in limits])
 
     def _move(self, dt: float) -> None:
         """Move the joints towards their targets, for a time [s] at their greatest speeds."""
