@@ -1,7 +1,7 @@
 """The MJCF files of public packages load, as they are or with the flags that their refusals name.
 
-Of the packages only MuJoCo and pybullet_data are installed for the tests; dm_control and Gymnasium
-are tested where they are.
+Of the packages MuJoCo, Gymnasium and pybullet_data are installed for the tests; dm_control is
+tested where it is.
 """
 
 import re
@@ -44,6 +44,14 @@ MESHES = {
     "build_fruitfly/assets/drosophila.xml": "..",
 }
 """Files whose meshes are in another folder of their package, which MuJoCo does not find either."""
+REFUSED_BY_MUJOCO = {
+    "gymnasium": "",
+    "mujoco": "",
+    "pybullet_data": """half_cheetah.xml hopper.xml humanoid_fixed.xml humanoid_symmetric.xml
+        swimmer.xml walker2d.xml""",
+}
+"""Files of earlier MuJoCo, or with faults, whose bodies nothing is compared with; those of the
+packages that are installed for the tests."""
 LENIENT = {
     "dog_v2/scene.xml": "duplicate-names",
     "test_assets/test_model.xml": "ball-joints",
@@ -113,8 +121,11 @@ def test_loads_as_mujoco_compiles_it(file: Path, monkeypatch: pytest.MonkeyPatch
     try:
         compiled = mujoco.MjModel.from_xml_path(str(file))
     except ValueError:
-        return
-    _assert_same_bodies(model, compiled)
+        compiled = None
+    refused = REFUSED_BY_MUJOCO.get(_package(file))
+    assert refused is None or (compiled is None) == (file.name in refused.split())
+    if compiled is not None:
+        _assert_same_bodies(model, compiled)
 
 
 def _assert_same_bodies(model: RobotModel, compiled: mujoco.MjModel) -> None:
