@@ -246,7 +246,7 @@ class Room:
                 ends = [side.connection for side in self._all() if side.since is not None]
                 if wait([self._ears, *ends], timeout=self._patience()):
                     self._hush()
-        except Exception as error:  # nobody waits for the thread: whoever listens must know
+        except Exception as error:  # no one else notices the end of a thread
             reason = one_line(str(error)) or type(error).__name__
             with suppress(Exception):
                 self._publish(Ended(f"the room has ended: {reason}"))
