@@ -13,8 +13,8 @@ import pinocchio
 
 from benchmarks.ratio import Ratio, compare
 from kinetarium import load_robot
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.studies.dynamics.backends.registry import backend_names, open_backend
-from kinetarium.studies.dynamics.override import GRAVITY
 from kinetarium.studies.dynamics.states import States, draw_states
 
 STATES = 100
@@ -27,7 +27,7 @@ def ratios() -> Iterator[Ratio]:
     panda = load_robot("panda")
     states = draw_states(panda, count=STATES, seed=0)
     for name in backend_names(panda):
-        backend = open_backend(name, panda, gravity=GRAVITY, reference=panda)
+        backend = open_backend(name, panda, gravity=GRAVITY_VECTOR, reference=panda)
         backend.terms(states)
         raw = RAW[name](backend)
 

@@ -107,3 +107,16 @@ def test_a_feature_is_read_in_few_files() -> None:
         linked = {name for name in names if graph[name] & names}
         linked |= {other for name in names for other in graph[name] & names}
         assert names - linked == set(), feature
+
+
+def test_gravity_is_defined_once() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and node.value == 9.81
+    }
+    # The vehicles and picking have their own until they change for other reasons.
+    assert found - {"control/vehicle/robot_base.py", "studies/pick/contacts.py"} == {
+        "spatial/gravity.py"
+    }

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from kinetarium.scene import SceneError
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.studies.drop import Drop
-from kinetarium.studies.drop.config import GRAVITY, Config, Falling, cases
+from kinetarium.studies.drop.config import Config, Falling, cases
 from kinetarium.studies.drop.run import run, score
 from kinetarium.study import check_study
 

@@ -21,6 +21,7 @@ from kinetarium.roles.options import RoleOptions
 from kinetarium.roles.roles import BaseKind
 from kinetarium.scene import Scene
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.spatial.rotation import pose
 from kinetarium.storage.serialization import from_builtins, to_builtins
 from kinetarium.studies.dynamics import Dynamics
@@ -31,7 +32,7 @@ from kinetarium.studies.dynamics.backends.registry import backend_names, open_ba
 from kinetarium.studies.dynamics.config import Case, Config
 from kinetarium.studies.dynamics.differences.audit import audit_differences
 from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
-from kinetarium.studies.dynamics.override import GRAVITY, Override
+from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.run import verify_dynamics
 from kinetarium.studies.dynamics.score import error_rows
 from kinetarium.studies.dynamics.states import draw_states
@@ -278,7 +279,7 @@ def test_a_robot_that_an_engine_does_not_take() -> None:
 
 
 def test_joints_in_another_order_are_compared_by_name() -> None:
-    backend = open_backend("pinocchio", TWO_LINK, gravity=GRAVITY, reference=TWO_LINK)
+    backend = open_backend("pinocchio", TWO_LINK, gravity=GRAVITY_VECTOR, reference=TWO_LINK)
     turned = InOrder(backend, ("elbow", "shoulder"))
     states = draw_states(TWO_LINK, count=5, seed=0)
     swapped = replace(states, q=states.q[:, ::-1], v=states.v[:, ::-1], a=states.a[:, ::-1])
@@ -361,8 +362,8 @@ def test_engines_with_half_of_it_take_part(
 ) -> None:
     engine = _Engine(lacks=frozenset({lacks}))
     monkeypatch.setattr(registry, "open_engine", lambda name: engine)
-    backend: Backend = open_backend("mujoco", TWO_LINK, gravity=GRAVITY, reference=TWO_LINK)
-    reference = open_backend("pinocchio", TWO_LINK, gravity=GRAVITY, reference=TWO_LINK)
+    backend: Backend = open_backend("mujoco", TWO_LINK, gravity=GRAVITY_VECTOR, reference=TWO_LINK)
+    reference = open_backend("pinocchio", TWO_LINK, gravity=GRAVITY_VECTOR, reference=TWO_LINK)
     states = draw_states(TWO_LINK, count=10, seed=0)
     there, here = backend.terms(states), reference.terms(states)
     # What is taken from one step of the motion loses the digits of its length.
@@ -410,8 +411,8 @@ def test_an_audit_tells_of_frames_and_couplings() -> None:
         elbow.name: replace(elbow, X_PJ=frozen(pose((0.01, 0.0, 0.0)) @ elbow.X_PJ)),
     }
     loaded = replace(given, joints=tuple(wrong.get(joint.name, joint) for joint in given.joints))
-    backend = open_backend("mujoco", loaded, gravity=GRAVITY, reference=given)
-    audited = audit_differences(given, backend.audit(), gravity=GRAVITY, tolerance=1e-9)
+    backend = open_backend("mujoco", loaded, gravity=GRAVITY_VECTOR, reference=given)
+    audited = audit_differences(given, backend.audit(), gravity=GRAVITY_VECTOR, tolerance=1e-9)
     backend.close()
     found = [(d.cause, d.where) for d in audited.differences if d.severity is Severity.FAULT]
     assert found == [(Cause.JOINT_ORIGIN, elbow.name), (Cause.COUPLING, finger.name)]

@@ -12,6 +12,7 @@ from kinetarium.dynamics.inertial_parameters import inertial_parameters
 from kinetarium.model.robot import Inertia
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_rpy
 from kinetarium.studies.dynamics.backends.reference import PinocchioBackend
 from kinetarium.studies.dynamics.diagnosis.diagnose import diagnose
@@ -22,7 +23,7 @@ from kinetarium.studies.dynamics.diagnosis.hypothesis import (
 )
 from kinetarium.studies.dynamics.diagnosis.linear import inseparable
 from kinetarium.studies.dynamics.finding import Cause, Difference
-from kinetarium.studies.dynamics.override import GRAVITY, Override
+from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.states import Terms, draw_states
 
 PANDA = load_robot("panda")
@@ -46,7 +47,7 @@ def terms_with(override: Override) -> Terms:
 
 
 def diagnosed(terms: Terms) -> tuple[Difference, ...]:
-    return diagnose(Assumed(PANDA, GRAVITY), STATES, terms, tolerance=1e-12)
+    return diagnose(Assumed(PANDA, GRAVITY_VECTOR), STATES, terms, tolerance=1e-12)
 
 
 def test_nothing_is_found_in_a_sound_robot() -> None:
@@ -104,7 +105,7 @@ def test_resistance_that_counts_in_tau_is_named() -> None:
 def test_exchanged_joints_are_named() -> None:
     order = [0, 1, 4, 3, 2, 5, 6, 7, 8]
     swapped = replace(STATES, q=STATES.q[:, order], v=STATES.v[:, order], a=STATES.a[:, order])
-    terms = PinocchioBackend(PANDA, gravity=GRAVITY, reference=PANDA).terms(swapped)
+    terms = PinocchioBackend(PANDA, gravity=GRAVITY_VECTOR, reference=PANDA).terms(swapped)
     (found,) = diagnosed(terms.of_joints(order))
     assert (found.cause, found.where) == (Cause.JOINT_ORDER, "panda_joint3, panda_joint5")
 
@@ -153,7 +154,7 @@ def test_the_rank_of_the_regressor_is_told() -> None:
         links=tuple(x for x in PANDA.links if "finger" not in x.name and "pad" not in x.name),
         joints=tuple(x for x in PANDA.joints if "finger" not in x.child and "pad" not in x.child),
     )
-    found = inseparable(arm, draw_states(arm, count=60, seed=0), gravity=GRAVITY)
+    found = inseparable(arm, draw_states(arm, count=60, seed=0), gravity=GRAVITY_VECTOR)
     assert "show 43 combinations of the 70" in found.text
     assert found.size == 27
 
@@ -243,6 +244,8 @@ def test_impossible_causes_are_never_offered(change: dict[str, Any]) -> None:
 
 def test_an_armature_that_is_lost_is_possible() -> None:
     driven = Override(armature={"panda_joint4": 0.1}).applied(PANDA)
-    found = diagnose(Assumed(driven, GRAVITY), STATES, terms_with(Override()), tolerance=1e-12)
+    found = diagnose(
+        Assumed(driven, GRAVITY_VECTOR), STATES, terms_with(Override()), tolerance=1e-12
+    )
     assert [(x.cause, x.where) for x in found] == [(Cause.ARMATURE, "panda_joint4")]
     assert "is lost" in found[0].text

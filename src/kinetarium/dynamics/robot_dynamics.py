@@ -18,6 +18,7 @@ from kinetarium.errors import KinetariumError, MissingPackageError, UnknownNameE
 from kinetarium.model.robot import RobotModel
 from kinetarium.spatial import so3
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 
 MOST_JOINTS = 300
 """Pinocchio's tables grow with the third power of the joints: 1.8 GB for this many."""
@@ -71,7 +72,7 @@ class RobotDynamics:
         *,
         free_base: bool | None = None,
         armature: bool = True,
-        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        gravity: ArrayLike = (0.0, 0.0, -GRAVITY),
     ) -> None:
         """Build the dynamics of a robot.
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class TwoLink:
     length: float = 0.425
     centers: tuple[float, float] = (0.28, 0.25)
     moments: tuple[float, float] = (0.22689067591, 0.049443313556)
-    gravity: float = 9.81
+    gravity: float = GRAVITY
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Return M [kg m^2] at the angles q [rad], shape (2, 2)."""

@@ -15,6 +15,7 @@ from kinetarium.roles.studied_robot import StudiedRobot, open_robot
 from kinetarium.scene import Body, Material, Scene, free_body, ground
 from kinetarium.scene.standing import holding_servos, placed_robot
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.gravity import GRAVITY
 
 ROBOT = "robot"
 """Name of the robot in the scene."""
@@ -92,7 +93,7 @@ class RoomSetup:
     engine: str = "mujoco"
     base: BaseKind | None = None
     servo: Annotated[float, Range(0.0, 30.0, unit="Hz")] = 4.0
-    gravity: Annotated[Vector, Range(-100.0, 100.0, unit="m/s^2")] = (0.0, 0.0, -9.81)
+    gravity: Annotated[Vector, Range(-100.0, 100.0, unit="m/s^2")] = (0.0, 0.0, -GRAVITY)
     ground: bool = True
     friction: Friction = 0.8
     objects: tuple[RoomObject, ...] = ()

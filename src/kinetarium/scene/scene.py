@@ -10,7 +10,8 @@ from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import IDENTITY, JointType, RobotModel, Shape
 from kinetarium.scene.body import Body, Material, Motion, Plane
 from kinetarium.scene.robot import Base, PlacedRobot, WrenchSensor
-from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 
 
 class SceneError(KinetariumError):
@@ -42,7 +43,7 @@ class Scene:
     robots: tuple[PlacedRobot, ...] = ()
     bodies: tuple[Body, ...] = ()
     sensors: tuple[WrenchSensor, ...] = ()
-    gravity: Array = field(default_factory=lambda: frozen([0.0, 0.0, -9.81]))
+    gravity: Array = field(default_factory=lambda: GRAVITY_VECTOR)
     no_contact: frozenset[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ from kinetarium.scene.body import DRY, Material
 from kinetarium.scene.robot import Actuation, Base, DriveMode, PlacedRobot
 from kinetarium.scene.scene import rigid_groups
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose
 
 SERVO_FREQUENCY = 10.0
@@ -36,8 +37,6 @@ _LINEAR = 0.05
 """Deviation up to which the effort of such a servo is below its limit [rad or m]."""
 _TOUCHING = 5e-3
 """Height above the lowest point up to which surfaces touch the ground: soft contacts give [m]."""
-_GRAVITY = 9.81
-"""Gravitational acceleration [m/s^2]."""
 
 
 def placed_robot(
@@ -228,7 +227,7 @@ def _carried(robot: StudiedRobot) -> list[tuple[float, float]]:
         lever = axis
         if standing and joint.type is not JointType.PRISMATIC:
             lever = np.cross(axis, np.mean(standing, axis=0) - origin)
-        carried.append((share * inertia, share * model.mass * _GRAVITY * abs(float(lever[2]))))
+        carried.append((share * inertia, share * model.mass * GRAVITY * abs(float(lever[2]))))
     return carried
 
 

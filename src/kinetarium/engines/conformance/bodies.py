@@ -9,6 +9,7 @@ from kinetarium.engines.protocol import Capability, Engine, Precision, Simulatio
 from kinetarium.model.robot import Box, Inertia, Sphere
 from kinetarium.scene import Body, Material, Motion, Scene, free_body
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 
 TIMESTEP = 1e-3
@@ -38,7 +39,7 @@ def run(simulation: Simulation, steps: int) -> State:
 def _free_fall(engine: Engine) -> Measurement:
     scene = Scene(bodies=(free_body("brick", _BRICK, mass=1.0, position=(0.0, 0.0, 10.0)),))
     state = run(engine.compile(scene, timestep=TIMESTEP), 1000)
-    fallen = 9.81 * TIMESTEP**2 * 1000 * 1001 / 2  # semi-implicit Euler: sum of k g h^2
+    fallen = GRAVITY * TIMESTEP**2 * 1000 * 1001 / 2  # semi-implicit Euler: sum of k g h^2
     tolerance, reason = rounding(engine, 1e-9, scale=fallen)
     return Measurement(10.0 - state.poses[0, 2], fallen, tolerance, "m", reason)
 
@@ -48,7 +49,7 @@ def _fall_steps(engine: Engine) -> Measurement:
     worst = 0.0
     for timestep in STEPS:
         state = run(engine.compile(scene, timestep=timestep), 50)
-        fallen = 9.81 * timestep**2 * 50 * 51 / 2
+        fallen = GRAVITY * timestep**2 * 50 * 51 / 2
         worst = max(worst, abs(float(1.0 - state.poses[0, 2]) - fallen))
     tolerance, reason = rounding(engine, 1e-9, scale=1.0)
     return Measurement(worst, 0.0, tolerance, "m", reason)
@@ -58,7 +59,7 @@ def _far_away(engine: Engine) -> Measurement:
     body = free_body("brick", _BRICK, mass=1.0, twist=(1e5, 0.0, 0.0, 0.0, 0.0, 0.0))
     simulation = engine.compile(Scene(bodies=(body,)), timestep=TIMESTEP)
     state = run(simulation, 1000)
-    error = abs(float(state.poses[0, 0]) - 1e5) / 1e5 + abs(float(state.twists[0, 2]) / 9.81 + 1)
+    error = abs(float(state.poses[0, 0]) - 1e5) / 1e5 + abs(float(state.twists[0, 2]) / GRAVITY + 1)
     tolerance, reason = rounding(engine, 1e-9, scale=1.0)
     return Measurement(error, 0.0, 10 * tolerance, "relative", reason)
 

@@ -27,9 +27,8 @@ from kinetarium.engines.protocol import Capability, Engine, Simulation, State
 from kinetarium.model.robot import JointLimits, RobotModel
 from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, Scene, WrenchSensor, ground
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose
-
-_GRAVITY = 9.81
 
 
 def _compile(
@@ -72,7 +71,7 @@ def _pendulum_period(engine: Engine) -> Measurement:
     a, b = 1.0, np.cos(amplitude / 2)
     for _ in range(6):
         a, b = (a + b) / 2, sqrt(a * b)
-    expected = 2 * pi * sqrt(about_pivot / (inertia.mass * _GRAVITY * 0.5)) / a
+    expected = 2 * pi * sqrt(about_pivot / (inertia.mass * GRAVITY * 0.5)) / a
     return Measurement(float(period), float(expected), 0.005 * float(expected), "s")
 
 
@@ -121,7 +120,7 @@ def _position(engine: Engine) -> Measurement:
     # The load bends the servo's spring: k (r - q) = m g l sin q.
     expected = 0.8
     for _ in range(50):
-        expected = 0.8 - _GRAVITY * 0.5 * np.sin(expected) / 500.0
+        expected = 0.8 - GRAVITY * 0.5 * np.sin(expected) / 500.0
     return Measurement(angle, float(expected), 0.01, "rad")
 
 
@@ -158,7 +157,7 @@ def _joint_wrench(engine: Engine) -> Measurement:
     load = model.link("load").inertia
     assert load is not None
     R_WL = link_poses(model, q)[2, :3, :3]
-    force = R_WL.T @ np.array([0.0, 0.0, -load.mass * _GRAVITY])
+    force = R_WL.T @ np.array([0.0, 0.0, -load.mass * GRAVITY])
     expected = np.concatenate([force, np.cross(load.center, force)])
     error = float(np.linalg.norm(read - expected) / np.linalg.norm(expected))
     return Measurement(error, 0.0, 0.01, "relative")
@@ -327,7 +326,7 @@ def _moving_sensor(engine: Engine) -> Measurement:
     simulation.step(np.zeros(0))
     read = simulation.wrench("ft")
     simulation.close()
-    expected = np.array([0.0, 0.0, -_GRAVITY - 2.0**2 * 0.5, 0.0, 0.0, 0.0])
+    expected = np.array([0.0, 0.0, -GRAVITY - 2.0**2 * 0.5, 0.0, 0.0, 0.0])
     error = float(np.linalg.norm(read - expected) / np.linalg.norm(expected))
     return Measurement(error, 0.0, 0.01, "relative")
 
@@ -340,7 +339,7 @@ def _accelerated_load(engine: Engine) -> Measurement:
     read = simulation.wrench("ft")
     simulation.close()
     a = 6.0 / 3.0
-    expected = np.array([-2.0 * a, 0.0, -2.0 * _GRAVITY, 0.0, -2.0 * a * 0.05, 0.0])
+    expected = np.array([-2.0 * a, 0.0, -2.0 * GRAVITY, 0.0, -2.0 * a * 0.05, 0.0])
     error = float(np.linalg.norm(read - expected) / np.linalg.norm(expected))
     return Measurement(error, 0.0, 0.01, "relative")
 
@@ -353,7 +352,7 @@ def _standing_sensor(engine: Engine) -> Measurement:
     read = simulation.wrench("ft")[:3]
     simulation.close()
     # The load of this sensor is the foot with the ground below it, which bears all but the foot.
-    error = float(np.linalg.norm(read - (0.0, 0.0, 3.0 * _GRAVITY)) / (3.0 * _GRAVITY))
+    error = float(np.linalg.norm(read - (0.0, 0.0, 3.0 * GRAVITY)) / (3.0 * GRAVITY))
     return Measurement(error, 0.0, 0.01, "relative")
 
 
@@ -382,7 +381,7 @@ def _loaded_loop(engine: Engine) -> Measurement:
     # Virtual work: cranks of 1 kg rise by 0.2 cos q each, the coupler by 0.4 cos q.
     expected = 0.4
     for _ in range(50):
-        expected = 0.4 + (0.2 + 0.2 + 0.4) * _GRAVITY * sin(expected) / stiffness
+        expected = 0.4 + (0.2 + 0.2 + 0.4) * GRAVITY * sin(expected) / stiffness
     return Measurement(angle, expected, 1e-3, "rad")
 
 

@@ -32,11 +32,11 @@ from kinetarium.scene import (
     ground,
 )
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose, rotation_about
 
 _EDGE = 0.1
 _CUBE = Box((_EDGE, _EDGE, _EDGE))
-_GRAVITY = 9.81
 _WHEEL_RADIUS = 0.1
 _WHEEL_SPEED = 5.0
 
@@ -56,7 +56,7 @@ def _resting(engine: Engine, *, gravity: Array, friction: tuple[float, float]) -
 
 
 def _tilted(angle: float) -> Array:
-    return frozen([_GRAVITY * sin(angle), 0.0, -_GRAVITY * cos(angle)])
+    return frozen([GRAVITY * sin(angle), 0.0, -GRAVITY * cos(angle)])
 
 
 def _force_on_cube(simulation: Simulation) -> Array:
@@ -72,7 +72,7 @@ def _weight(engine: Engine) -> Measurement:
     simulation.step(NO_COMMAND, 1000)
     force = _force_on_cube(simulation)
     simulation.close()
-    return Measurement(float(force[2]), _GRAVITY, 0.005 * _GRAVITY, "N")
+    return Measurement(float(force[2]), GRAVITY, 0.005 * GRAVITY, "N")
 
 
 def _rest_depth(engine: Engine) -> Measurement:
@@ -129,7 +129,7 @@ def _slide_to_stop(engine: Engine) -> Measurement:
     simulation.step(NO_COMMAND, 600)
     slid = simulation.state().poses[0, 0]
     simulation.close()
-    expected = speed**2 / (2 * friction * _GRAVITY)
+    expected = speed**2 / (2 * friction * GRAVITY)
     return Measurement(float(slid), expected, 0.02 * expected, "m")
 
 
@@ -181,7 +181,7 @@ def _rest_steps(engine: Engine) -> Measurement:
             simulation.step(NO_COMMAND)
             forces.append(float(_force_on_cube(simulation)[2]))
         simulation.close()
-        worst = max(worst, abs(float(np.mean(forces)) / _GRAVITY - 1))
+        worst = max(worst, abs(float(np.mean(forces)) / GRAVITY - 1))
     return Measurement(worst, 0.0, 0.005, "relative")
 
 
@@ -253,7 +253,7 @@ def _stack(engine: Engine) -> _Stack:
 
 
 def _stack_forces(engine: Engine) -> Measurement:
-    weights = _GRAVITY * np.arange(_LEVELS, 0, -1)
+    weights = GRAVITY * np.arange(_LEVELS, 0, -1)
     loads = _stack(engine).loads
     return Measurement(float(np.abs(loads / weights - 1).max()), 0.0, 0.005, "relative")
 
@@ -272,7 +272,7 @@ def _mass_ratio(engine: Engine) -> Measurement:
     simulation = _pile(engine, [1.0, 1000.0], steps=1000)
     loads = _loads(simulation)
     simulation.close()
-    weights = _GRAVITY * np.array([1001.0, 1000.0])
+    weights = GRAVITY * np.array([1001.0, 1000.0])
     return Measurement(float(np.abs(loads / weights - 1).max()), 0.0, 0.005, "relative")
 
 
@@ -343,7 +343,7 @@ def _ball(engine: Engine, material: Material, twist: tuple[float, ...], *, secon
 def _spinning(engine: Engine) -> Measurement:
     slope = 0.002
     after = _ball(engine, Material(spinning_friction=slope), (0, 0, 0, 0, 0, 5.0), seconds=0.5)
-    expected = 5.0 - slope * _GRAVITY * 0.5 / (0.4 * _RADIUS**2)
+    expected = 5.0 - slope * GRAVITY * 0.5 / (0.4 * _RADIUS**2)
     return Measurement(float(after[5]), expected, 0.01 * 5.0, "rad/s")
 
 
@@ -351,7 +351,7 @@ def _rolling(engine: Engine) -> Measurement:
     lever = 0.002
     surface = Material(rolling_friction=lever)
     after = _ball(engine, surface, (1.0, 0, 0, 0, 1.0 / _RADIUS, 0), seconds=0.5)
-    expected = 1.0 - lever / _RADIUS * _GRAVITY * 0.5 / 1.4
+    expected = 1.0 - lever / _RADIUS * GRAVITY * 0.5 / 1.4
     return Measurement(float(after[0]), expected, 2e-3, "m/s")
 
 

@@ -18,9 +18,8 @@ from kinetarium.legs.walk.plan import WalkPlan
 from kinetarium.legs.walk.planner import plan_walk
 from kinetarium.legs.walk.walk import LEG_NAMES, PlannedWalk, WalkWarning, WarningKind
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY as GRAVITY  # studies of walks have it from here
 
-GRAVITY = 9.81
-"""[m/s^2]."""
 FINE_FRAMES = 48
 """Frames of a leg step from which accelerations are computed."""
 _SWAYS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kinetarium.control.vehicle.wheeled_base import DriveType, WheeledBase, rolling_of
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 
 SKID_MULTIPLIER = 1.875
 """Track-width multiplier of the Husky's wheels: wheel_separation_multiplier of
@@ -32,7 +33,6 @@ HARDWARE_MULTIPLIER = 1.525
 CENTER_TOLERANCE = 6 / 512
 """How well the centre of mass is known, over the wheelbase [-]: 6 mm of the Husky's 512 mm."""
 
-_GRAVITY = 9.81
 _SMOOTHING = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 """Slips at which the regularised friction saturates [m/s], decreasing."""
 _ITERATIONS = 50
@@ -290,7 +290,7 @@ def _steady(
     starts: list[tuple[Array, tuple[float, ...]]] = [(rolling, _SMOOTHING)]
     if near is not None and not isnan(near.yaw_rate):
         starts.insert(0, (np.array(near.speeds), _SMOOTHING[-2:]))
-    largest = footing.mass * _GRAVITY * max(friction, 1.0)
+    largest = footing.mass * GRAVITY * max(friction, 1.0)
     for start, smoothings in starts:
         speeds = start
         for smoothing in smoothings:
@@ -391,7 +391,7 @@ def _footing(base: WheeledBase, footprint: Footprint, angles: tuple[float, ...] 
     wheel += [-1] * (len(points) - len(wheel))
     center = np.array(base.center)
     about, owner = np.array(points) - center, np.array(wheel)
-    weight = base.mass * _GRAVITY
+    weight = base.mass * GRAVITY
     # Loads are a plane over the points, with the weight as sum and zero moments.
     carrying = np.ones(len(about), dtype=bool)
     for _ in points:

@@ -39,14 +39,13 @@ from kinetarium.rollout.loop import Rollout
 from kinetarium.scene import Body, Material, Scene, ground
 from kinetarium.scene.standing import placed_robot
 from kinetarium.spatial.arrays import frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose, rotation_about
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.drive.config import DriveCase, PathControl, PathName, Terrain
 from kinetarium.studies.drive.profiles import CONTROL_RATE, Settings, settings_of
 from kinetarium.studies.drive.vehicle import opened
 
-GRAVITY = 9.81
-"""Gravitational acceleration [m/s^2]."""
 _TOLERANCE = 1e-4
 """Largest error of a fact of the model as loaded: principal axes of an inertia that was stored in
 single precision reproduce it to 6e-5."""

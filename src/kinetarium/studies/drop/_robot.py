@@ -16,8 +16,8 @@ from kinetarium.scene import (
     rigid_tree,
 )
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
-from kinetarium.studies.drop.config import GRAVITY
 
 
 def dropped_robot(robot: StudiedRobot, *, rotation: Array, gap: float) -> PlacedRobot:

@@ -9,6 +9,7 @@ from kinetarium.batch.study import ConfigError, case_of
 from kinetarium.ranges import Range, Seed, check_ranges
 from kinetarium.roles.options import RoleOptions
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 
 Height = Annotated[float, Range(1e-4, 1e3, unit="m")]
 """Below it the fall is within the penetration depth of contacts."""
@@ -86,10 +87,6 @@ class Case:
     robot: str = ""
     reading: RoleOptions = field(default_factory=RoleOptions)
     sha256: str = ""
-
-
-GRAVITY = 9.81
-"""Gravitational acceleration [m/s^2]."""
 
 
 def fall_time(height: float) -> float:

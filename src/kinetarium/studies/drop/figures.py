@@ -17,8 +17,9 @@ from kinetarium.model.mesh.solids import triangulate
 from kinetarium.recording.recording import Recording
 from kinetarium.scene import Plane
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose, rotation_from_quaternion
-from kinetarium.studies.drop.config import GRAVITY, Case, fall_time, fallen
+from kinetarium.studies.drop.config import Case, fall_time, fallen
 from kinetarium.studies.drop.run import lower_face, normal, scene
 
 _LEAD = (

@@ -15,9 +15,10 @@ from kinetarium.recording.recording import Channel, Recording, Row
 from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Body, Plane, Scene, extent, free_body, home_command
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose, rotation_about, rotation_from_quaternion
 from kinetarium.studies.drop._robot import dropped_robot, robot_fall
-from kinetarium.studies.drop.config import GRAVITY, Case, Falling, fall_time, fallen, impact_speed
+from kinetarium.studies.drop.config import Case, Falling, fall_time, fallen, impact_speed
 
 _ROBOT_PERIOD = 5e-3
 """Time between two samples of a robot [s], of which each takes its whole kinematics."""

@@ -9,6 +9,7 @@ from kinetarium.model.plausibility import find_implausibilities
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel, Recording
 from kinetarium.scene import SceneError
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.studies.dynamics._measurement import Measured, measure
 from kinetarium.studies.dynamics.backends.reference import ClosedFormBackend, has_closed_form
 from kinetarium.studies.dynamics.backends.registry import AGAINST, REFERENCE, Matched, match
@@ -21,7 +22,7 @@ from kinetarium.studies.dynamics.diagnosis.hypothesis import (
 from kinetarium.studies.dynamics.diagnosis.linear import inseparable
 from kinetarium.studies.dynamics.differences.model import model_differences
 from kinetarium.studies.dynamics.finding import Cause, Difference, Finding, Severity
-from kinetarium.studies.dynamics.override import GRAVITY, Override
+from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.states import (
     POSITIONS,
     VELOCITIES,
@@ -122,7 +123,7 @@ def _notes(matched: Matched, states: States, whole: RobotModel) -> Iterator[Diff
         )
         where = ", ".join(joint.name for joint in resisting)
         yield Difference(Cause.DAMPING, where, None, text, Severity.NOTE)
-    yield inseparable(matched.model, states, gravity=GRAVITY)
+    yield inseparable(matched.model, states, gravity=GRAVITY_VECTOR)
 
 
 def examine(

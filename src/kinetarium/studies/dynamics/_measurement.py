@@ -8,10 +8,10 @@ from kinetarium.dynamics import RobotDynamics
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.studies.dynamics.backends.backend import Backend
 from kinetarium.studies.dynamics.backends.reference import with_held_sliders, without_limits
 from kinetarium.studies.dynamics.backends.registry import REFERENCE, Matched
-from kinetarium.studies.dynamics.override import GRAVITY
 from kinetarium.studies.dynamics.states import (
     TERMS,
     Quantity,
@@ -274,7 +274,7 @@ def measure(matched: Matched, states: States) -> Measured:
     errors.enter(Quantity.SKEW, skew, "N m s", inertia * fast, DIFFERENCE_TOLERANCE)
     _, missing = roundtrip(backend, states.first(_STEP_STATES))
     errors.enter(Quantity.ROUNDTRIP, largest(missing), "N m, N", force, _STEP_MARGIN * tolerance)
-    dynamics = RobotDynamics(matched.model, free_base=False, gravity=GRAVITY)
+    dynamics = RobotDynamics(matched.model, free_base=False, gravity=GRAVITY_VECTOR)
     error, greatest = derivative_error(backend, dynamics, states.first(_DERIVATIVE_STATES))
     errors.enter(
         Quantity.DERIVATIVE, error, "N m/s, N/s", greatest or 1.0,
@@ -309,7 +309,7 @@ class _Errors:
 
 def _altered(matched: Matched) -> bool:
     """Return whether a backend has another robot than the one under study."""
-    return bool(matched.audited.differences) or not np.array_equal(matched.gravity, GRAVITY)
+    return bool(matched.audited.differences) or not np.array_equal(matched.gravity, GRAVITY_VECTOR)
 
 
 def _fall(
@@ -319,13 +319,13 @@ def _fall(
     reference, backend = matched.reference, matched.backend
     place = dict(zip(reference.joints, states.q[0].tolist(), strict=True))
     start = {joint.name: place[joint.name] for joint in falling_robot(matched.model).moving_joints}
-    there = free_motion(reference, matched.model, gravity=GRAVITY, start=start)
+    there = free_motion(reference, matched.model, gravity=GRAVITY_VECTOR, start=start)
     allowed = deviation(reference, there, tolerance=backend.tolerance)
     count = horizon(allowed)
     kinetic = float(there.kinetic[:count].max()) or 1.0
     drift = np.abs(there.energy - there.energy[0])[:count]
     if itself:
-        motion = exact_motion(matched.model, gravity=GRAVITY, start=start)
+        motion = exact_motion(matched.model, gravity=GRAVITY_VECTOR, start=start)
         share = _EXACT_ENERGY
     else:
         motion = free_motion(backend, matched.given, gravity=matched.gravity, start=start)

@@ -7,9 +7,7 @@ from typing import Any
 from kinetarium.errors import KinetariumError, UnknownNameError
 from kinetarium.model.robot import Inertia, Joint, JointType, Link, RobotModel
 from kinetarium.spatial.arrays import Array, frozen
-
-GRAVITY = frozen([0.0, 0.0, -9.81])
-"""Gravity of the study [m/s^2]."""
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +31,7 @@ class Override:
         model: A robot to use instead of the one under study, or None.
     """
 
-    gravity: Array = field(default_factory=lambda: GRAVITY)
+    gravity: Array = field(default_factory=lambda: GRAVITY_VECTOR)
     armature: Mapping[str, float] = field(default_factory=dict)
     damping: Mapping[str, float] = field(default_factory=dict)
     friction: Mapping[str, float] = field(default_factory=dict)

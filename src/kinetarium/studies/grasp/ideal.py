@@ -16,6 +16,7 @@ from kinetarium.control.interface import Measurement
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.scene.held_object import Holder
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.studies.grasp.config import Case, Profile
 from kinetarium.studies.grasp.profiles import (
     JointControl,
@@ -29,8 +30,6 @@ from kinetarium.studies.grasp.task import SETTLE, ArmReference, arm_reference, t
 
 SAMPLE_RATE = 100.0
 """Sampling rate of the forces [Hz]."""
-GRAVITY = frozen([0.0, 0.0, -9.81])
-"""Gravitational acceleration [m/s^2]."""
 PUSH_TIME = 0.1
 """Duration of a push on the object [s]."""
 _FACETS = 64
@@ -144,7 +143,7 @@ class _RigidGrip:
         """
         holder, n = self._holder, self._holder.arm
         axis = self._frame(q)[:3, 1]
-        needed = holder.mass * float(axis @ (self._acceleration(q, v, a) - GRAVITY))
+        needed = holder.mass * float(axis @ (self._acceleration(q, v, a) - GRAVITY_VECTOR))
         bare = self._bare.inverse_dynamics(q, v, a)[n:] / holder.openings
         both = self.carrying.inverse_dynamics(q, v, a)[n:] / holder.openings
         signs = np.array([1.0, -1.0])[: len(bare)]
@@ -162,7 +161,7 @@ class _RigidGrip:
         Coulomb's law: both sides together carry m (a - g) across the axis by mu (N1 + N2).
         """
         axis = self._frame(q)[:3, 1]
-        load = self._holder.mass * (self._acceleration(q, v, a) - GRAVITY)
+        load = self._holder.mass * (self._acceleration(q, v, a) - GRAVITY_VECTOR)
         pressed = float(self.forces(q, v, a).sum())
         return float(np.linalg.norm(np.cross(axis, load))) / pressed if pressed > 0 else inf
 
@@ -255,5 +254,5 @@ def least_grip(normals: Array, *, friction: float, mass: float) -> float | None:
         rim = np.stack([np.cos(angles), np.sin(angles)], axis=1) @ across
         edges.append(normal + friction * rim)
     A = np.concatenate(edges).T
-    found = linprog(np.full(A.shape[1], 0.5), A_eq=A, b_eq=-mass * GRAVITY, method="highs")
+    found = linprog(np.full(A.shape[1], 0.5), A_eq=A, b_eq=-mass * GRAVITY_VECTOR, method="highs")
     return float(found.fun) if found.status == 0 else None

@@ -21,9 +21,10 @@ from kinetarium.rollout.loop import run as simulate
 from kinetarium.scene import Material, Scene
 from kinetarium.scene.held_object import Holder
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.spatial.rotation import inverse_pose, pose, rotation_from_quaternion
 from kinetarium.studies.grasp.config import Case
-from kinetarium.studies.grasp.ideal import GRAVITY, SAMPLE_RATE, ideal, least_grip, pushed
+from kinetarium.studies.grasp.ideal import SAMPLE_RATE, ideal, least_grip, pushed
 from kinetarium.studies.grasp.profiles import (
     JointControl,
     ServoCommands,
@@ -310,7 +311,7 @@ def _grip_channels(
         wrench = recording[f"wrench/{side.pad}"]
         axis = np.vecdot(X_WL[:, child, :3, :3].mT, X_WT[:, None, :3, 1])
         force = np.vecdot(wrench[:, :3], axis)
-        weight = _mass_below(holder.model, names[child]) * X_WT[:, :3, 1] @ GRAVITY
+        weight = _mass_below(holder.model, names[child]) * X_WT[:, :3, 1] @ GRAVITY_VECTOR
         sensed[:, i] = sign * (force - weight)
     time = recording["time"] - SETTLE
     return {

@@ -12,9 +12,10 @@ from kinetarium.figure.replay import Replay
 from kinetarium.figure.scene_replay import scene_replay
 from kinetarium.figure.text import Cell, Column, Prose, Table
 from kinetarium.recording.recording import Recording
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.studies.hold.config import Case
 from kinetarium.studies.hold.run import scene
-from kinetarium.studies.hold.score import GRAVITY, LIMITS, Verdict
+from kinetarium.studies.hold.score import LIMITS, Verdict
 
 _LEAD = (
     "The robot is held by position servos at its home pose. Each servo swings what it moves at 10"

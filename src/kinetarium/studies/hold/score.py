@@ -11,11 +11,9 @@ from kinetarium.engines.protocol import Status
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.scene.standing import SERVO_SAG
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import rotation_from_quaternion
 from kinetarium.studies.hold.config import Case
-
-GRAVITY = 9.81
-"""Gravitational acceleration [m/s^2]."""
 
 LIMITS = {
     "position_error": (2e-3, "a tenth of the 0.02 rad by which the servos may give way"),

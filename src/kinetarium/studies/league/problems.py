@@ -22,6 +22,7 @@ from kinetarium.model.robot import Box, Joint, JointLimits, JointType, Link, Rob
 from kinetarium.recording.recording import Row
 from kinetarium.scene import Actuation, DriveMode, Material, PlacedRobot, Scene, free_body, ground
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import pose
 
 PERIOD = 8e-3
@@ -29,7 +30,6 @@ PERIOD = 8e-3
 TIMESTEPS = (8e-3, 4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4)
 QUICK_TIMESTEPS = (4e-3, 2e-3, 1e-3)
 """Each is a whole part of the period [s]."""
-_GRAVITY = 9.81
 _ENOUGH = 0.1
 """CPU time after which a run is not repeated; others are, and the fastest counts [s]."""
 _REPEATS = 10
@@ -91,7 +91,7 @@ def _swing() -> Array:
     assert inertia is not None
     arm = float(-inertia.center[2])
     moment = inertia.moment[1, 1] + inertia.mass * arm**2
-    frequency = np.sqrt(inertia.mass * _GRAVITY * arm / moment)
+    frequency = np.sqrt(inertia.mass * GRAVITY * arm / moment)
     k = sin(_SWING / 2)
     times = PERIOD * np.arange(1, round(2.0 / PERIOD) + 1)
     _, cn, dn, _ = ellipj(frequency * times, k**2)
@@ -169,7 +169,7 @@ _JOINTS = frozenset({Capability.JOINTS})
 PROBLEMS = (
     Problem("free-fall", "m", 8e-3, 1.0, frozenset(),
             "A brick falls for 1 s. Closed form: g t^2 / 2 = 4.905 m.",
-            _falling, lambda states: float(-states[-1].poses[0, 2]), lambda: _GRAVITY / 2),
+            _falling, lambda states: float(-states[-1].poses[0, 2]), lambda: GRAVITY / 2),
     Problem("pendulum", "rad", 2e-3, 2.0, _JOINTS,
             "A pendulum of 0.5 m swings from 1 rad for 2 s. Closed form: Jacobi's elliptic"
             " functions; the error is the root mean square over all samples.",
@@ -187,7 +187,7 @@ PROBLEMS = (
             "A box slides from 2 m/s to rest (friction 0.5). Closed form: Coulomb's"
             " v^2 / (2 mu g) = 0.4077 m.",
             _skidding, lambda states: float(states[-1].poses[0, 0]),
-            lambda: _SPEED**2 / (2 * _FRICTION * _GRAVITY)),
+            lambda: _SPEED**2 / (2 * _FRICTION * GRAVITY)),
 )  # fmt: skip
 """No engine is the reference of another: every answer is a closed form."""
 BY_NAME = {problem.name: problem for problem in PROBLEMS}

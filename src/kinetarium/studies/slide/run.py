@@ -14,10 +14,9 @@ from kinetarium.recording.recording import Recording, Row
 from kinetarium.rollout.loop import Rollout
 from kinetarium.scene import Material, Scene, free_body, ground
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.studies.slide import Case, Config, Profile
 
-GRAVITY = 9.81
-"""Gravitational acceleration [m/s^2]."""
 _SIZE = (0.1, 0.1, 0.05)
 """Edges of a box [m]: flat, so that it does not tip over."""
 _MASS = 1.0

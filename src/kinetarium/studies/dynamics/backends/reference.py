@@ -9,10 +9,10 @@ from kinetarium.engines.protocol import Audit
 from kinetarium.model.load import load_catalogue_robot
 from kinetarium.model.robot import Joint, JointLimits, JointType, RobotModel
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.studies.dynamics.backends.backend import model_audit, terms_of
 from kinetarium.studies.dynamics.differences.model import model_differences
 from kinetarium.studies.dynamics.finding import Cause, Severity
-from kinetarium.studies.dynamics.override import GRAVITY
 from kinetarium.studies.dynamics.states import States, Terms, semi_implicit_euler
 
 
@@ -167,7 +167,7 @@ class ClosedFormBackend:
 
     def audit(self) -> Audit:
         """Return the audit of the model; the formulas have no links to read back."""
-        return model_audit(self._model, GRAVITY)
+        return model_audit(self._model, GRAVITY_VECTOR)
 
     def terms(self, states: States) -> Terms:
         """Return all terms."""

@@ -22,6 +22,7 @@ from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.scene import Actuation, Base, DriveMode, PlacedRobot, Scene
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.studies.dynamics.backends.backend import (
     ROBOT,
     Backend,
@@ -40,7 +41,7 @@ from kinetarium.studies.dynamics.backends.reference import (
 from kinetarium.studies.dynamics.differences.audit import Audited, audit_differences
 from kinetarium.studies.dynamics.differences.model import model_differences
 from kinetarium.studies.dynamics.finding import Difference
-from kinetarium.studies.dynamics.override import GRAVITY, Override
+from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.states import States, Terms
 
 REFERENCE = "pinocchio"
@@ -255,17 +256,17 @@ def match(
     if against is None:
         whole = open_backend(name, given, gravity=override.gravity, reference=model)
         audited = audit_differences(
-            model, whole.audit(), gravity=GRAVITY, tolerance=max(1e-9, backend.tolerance)
+            model, whole.audit(), gravity=GRAVITY_VECTOR, tolerance=max(1e-9, backend.tolerance)
         )
         whole.close()
     else:
-        audited = Audited(found, other, GRAVITY)
+        audited = Audited(found, other, GRAVITY_VECTOR)
     joints = tuple(joint.name for joint in held.moving_joints)
     return Matched(
         model=held,
         given=other,
         gravity=override.gravity,
-        reference=PinocchioBackend(held, gravity=GRAVITY, reference=held),
+        reference=PinocchioBackend(held, gravity=GRAVITY_VECTOR, reference=held),
         backend=backend if backend.joints == joints else InOrder(backend, joints),
         audited=audited,
     )
