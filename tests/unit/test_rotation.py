@@ -17,6 +17,7 @@ from kinetarium.spatial import (
     rpy_from_rotation,
     so3,
 )
+from kinetarium.spatial.rotation import wrapped
 
 EXACT = 1e-14
 ANGLES = (-3.1, -pi / 2, -0.3, 0.0, 1e-9, 1.2, 1.5707963, pi / 2, 3.0, pi)
@@ -30,6 +31,15 @@ AXES = [
 
 def assert_exact(actual, expected):
     np.testing.assert_allclose(actual, expected, rtol=0, atol=EXACT)
+
+
+def test_a_wrapped_angle_has_the_same_direction_and_is_at_most_half_a_turn():
+    angles = np.linspace(-20.0, 20.0, 401)
+    near = wrapped(angles)
+    assert np.all((-pi <= near) & (near < pi))
+    np.testing.assert_allclose(np.exp(1j * near), np.exp(1j * angles), atol=1e-14)
+    assert near.tolist() == [wrapped(angle) for angle in angles.tolist()]
+    assert [wrapped(3 * pi), wrapped(-pi), wrapped(0.5)] == [-pi, -pi, 0.5]
 
 
 def test_rpy_turns_about_fixed_axes_in_turn():

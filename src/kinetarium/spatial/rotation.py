@@ -1,12 +1,20 @@
-"""Rotation matrices from and to the notations of robot files."""
+"""Angles, and rotation matrices from and to the notations of robot files."""
 
 from collections.abc import Sequence
-from math import atan2, cos, hypot, sin
+from math import atan2, cos, hypot, pi, sin
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetarium.spatial.arrays import Array
+
+Angle = TypeVar("Angle", float, Array)
+
+
+def wrapped(angle: Angle) -> Angle:
+    """Return an angle, or each of an array, from -pi to pi [rad]; pi itself becomes -pi."""
+    return (angle + pi) % (2 * pi) - pi
 
 
 def rotation_from_rpy(rpy: ArrayLike) -> Array:
