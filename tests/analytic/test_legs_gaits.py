@@ -1,6 +1,9 @@
 """Gaits against closed forms and the numbers of the 1988 paper."""
 
+import struct
+import zlib
 from dataclasses import replace
+from io import BytesIO
 from math import cos, hypot, pi, sin, sqrt
 
 import numpy as np
@@ -442,13 +445,39 @@ def test_feet_stand_on_a_height_map_where_it_is_flat_enough():
     assert len(ridge.triangles(np.array([[0.0, 0.0]]))) == 0 < len(ridge.triangles())
 
 
+def npy_header(shape):
+    buffer = BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(buffer, header)
+    return buffer.getvalue()
+
+
+def png_header(side):
+    data = b"\x89PNG\r\n\x1a\n"
+    size = struct.pack(">2I5B", side, side, 8, 0, 0, 0, 0)
+    for kind, content in ((b"IHDR", size), (b"IDAT", b"")):
+        crc = zlib.crc32(kind + content)
+        data += struct.pack(">I", len(content)) + kind + content + struct.pack(">I", crc)
+    return data
+
+
 @pytest.mark.parametrize(
-    "data", [b"", b"\x89PNG\r\n\x1a\n", b"\x93NUMPY", b"x" * 100, b"\x89PNG\r\n\x1a\n" + b"\0" * 99]
-)
+    "data",
+    [b"", b"\x89PNG\r\n\x1a\n", b"\x93NUMPY", b"x" * 100, b"\x89PNG\r\n\x1a\n" + b"\0" * 99,
+     b"PK\x03\x04" + b"x" * 99, b"\x93NUMPY\x01\0\x28\x23" + b"-" * 9000, npy_header((3, 3)),
+     npy_header((10**6, 10**6)), png_header(100_000)],
+)  # fmt: skip
 def test_broken_height_maps_are_refused(tmp_path, data):
     (tmp_path / "map.png").write_bytes(data)
     with pytest.raises(LegsError, match="not a height map"):
         read_height_map(tmp_path / "map.png", cell=1.0, rise=1.0, start=0.0)
+
+
+@pytest.mark.parametrize("kind", ["f8,i4", "c16", "M8[s]", "U3", "O"])
+def test_heights_are_real_numbers(tmp_path, kind):
+    np.save(tmp_path / "map.npy", np.zeros((3, 3), kind))
+    with pytest.raises(LegsError, match="it needs a table of finite numbers"):
+        read_height_map(tmp_path / "map.npy", cell=1.0, rise=1.0, start=0.0)
 
 
 def test_a_slope_downhill_lowers_the_body():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
+from warnings import catch_warnings
 
 import numpy as np
 
@@ -18,6 +19,12 @@ _MOST_BYTES = 1_000_000
 _PNG = b"\x89PNG\r\n\x1a\n"
 _WHITE = {"L": 255.0, "I;16": 65535.0}
 """The value of white in Pillow's grey modes of 8 and 16 bits."""
+_NPY_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+_REAL = "biuf"
+"""Kinds of NumPy's types that are real numbers: truth values, whole numbers, floating point."""
 _SLOPES = (0.0, 0.5, 1.0)
 """Distances at which a better foothold is looked for, relative to the reach of the search [-]."""
 _DIRECTIONS = 8
@@ -143,13 +150,10 @@ def read_height_map(path: Path, *, cell: float, rise: float, start: float) -> He
     except (OSError, ValueError) as error:
         raise LegsError(f"cannot read the height map {str(path)!r}: {reason(error)}") from None
     try:
-        if data.startswith(_PNG):
-            grid = _grey(data) * rise
-        else:
-            grid = np.asarray(np.load(BytesIO(data), allow_pickle=False), dtype=np.float64)
+        grid = _grey(data) * rise if data.startswith(_PNG) else _table(data)
     except (OSError, ValueError, SyntaxError, EOFError) as error:  # SyntaxError: of a broken PNG
         raise LegsError(f"{str(path)!r} is not a height map: {one_line(str(error))}") from None
-    if grid.ndim != 2 or not np.isfinite(grid).all():
+    if not np.isfinite(grid).all():
         raise LegsError(f"{str(path)!r} is not a height map: it needs a table of finite numbers")
     width = (grid.shape[1] - 1) * cell
     rows = tuple(map(tuple, grid.tolist()))
@@ -160,10 +164,35 @@ def _grey(data: bytes) -> Array:
     """Decode a PNG in grey; return fractions of white, shape (n, m)."""
     from PIL import Image
 
-    with Image.open(BytesIO(data), formats=["PNG"]) as image:
-        if image.mode not in _WHITE:
-            raise ValueError("it must be grey, of 8 or 16 bits, without alpha")
-        if not all(2 <= size <= MOST_POINTS for size in image.size):
-            width, height = image.size
-            raise ValueError(f"it has {width} x {height} points; {MOST_POINTS} are the maximum")
-        return np.asarray(image, dtype=np.float64) / _WHITE[image.mode]
+    try:
+        with (
+            catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
+            Image.open(BytesIO(data), formats=["PNG"]) as image,
+        ):
+            if image.mode not in _WHITE:
+                raise ValueError("it must be grey, of 8 or 16 bits, without alpha")
+            _check_points(*image.size)
+            return np.asarray(image, dtype=np.float64) / _WHITE[image.mode]
+    except Image.DecompressionBombError as error:
+        raise ValueError(error) from None
+
+
+def _table(data: bytes) -> Array:
+    """Read the numbers of a .npy file, shape (n, m)."""
+    file = BytesIO(data)
+    try:
+        header = _NPY_HEADERS[np.lib.format.read_magic(file)]
+        shape, _, dtype = header(file)
+    except Exception:  # whatever its parser, written in Python, stumbles over
+        raise ValueError("it is neither a PNG nor an .npy file of version 1 or 2") from None
+    if len(shape) != 2 or dtype.kind not in _REAL:
+        raise ValueError("it needs a table of finite numbers")
+    _check_points(*shape)
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False).astype(np.float64)
+
+
+def _check_points(width: int, height: int) -> None:
+    """Check the size of a map before memory is taken for it."""
+    if not all(2 <= size <= MOST_POINTS for size in (width, height)):
+        raise ValueError(f"it has {width} x {height} points, not 2 to {MOST_POINTS} a side")
