@@ -1,5 +1,7 @@
 """The walking machine in MuJoCo: ratios of the pantograph, closed loops, and walks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -155,12 +157,36 @@ def walked(**values):
     return score(case, recording), recording
 
 
+def turned(recording):
+    """The angle from the first pose of the body to the last about the vertical [deg]."""
+    (w0, _, _, z0), (w, _, _, z) = recording["body"][[0, -1], 3:]
+    return np.degrees(2 * np.arctan2(w0 * z - z0 * w, w0 * w + z0 * z))
+
+
 def test_a_straight_walk():
     row, recording = walked(stride=(31.87,), step_time=1.0)
     assert row["verdict"] == "walked"
     assert recording["body"][-1, 0] - recording["body"][0, 0] == pytest.approx(1.27, abs=0.04)
     assert row["end_error_m"] <= 0.04 and row["tilt_max_deg"] <= 5 and row["loop_gap_m"] <= 1e-4
     assert recording["links"].shape[1:] == (36, 7) and recording["joints"].shape[1] == 12
+
+
+def test_a_robot_that_does_not_turn_is_off_course():
+    values = {"path": ("spin",), "spin_deg": 30.0, "step_time": 1.0}
+    row, recording = walked(**values)
+    assert row["verdict"] == "walked" and turned(recording) == pytest.approx(30.0, abs=0.5)
+    assert row["heading_error_deg"] == pytest.approx(abs(turned(recording) - 30.0), abs=1e-6)
+    (case,) = cases(Config(engine=("mujoco",), type=(LegKind.TTT2,), **values))
+    body = recording.channels["body"]
+    still = replace(body, values=np.repeat(body.values[:1], len(body.values), axis=0))
+    for turn in (np.pi / 6, 2 * np.pi):  # a whole turn ends as it begins
+        plan = {**recording.facts["plan"], "turn": turn}
+        stood = replace(
+            recording, channels={**recording.channels, "body": still}, facts={"plan": plan}
+        )
+        row = score(case, stood)
+        assert row["verdict"] == "off course" and row["end_error_m"] < 1e-9
+        assert row["heading_error_deg"] == pytest.approx(np.degrees(turn))
 
 
 def waypoints(tmp_path, text):
@@ -294,9 +320,11 @@ def test_what_is_planned_to_tip_over_does(wrong):
     ids=str,
 )
 def test_longer_walks(values):
-    row, _ = walked(**values)
+    row, recording = walked(**values)
     assert row["verdict"] == "walked"
     assert row["end_error_m"] <= 0.04 and row["tilt_max_deg"] <= 5 and row["loop_gap_m"] <= 1e-4
+    ahead = {"spin": 90.0, "curve": 56.8}.get(*values.get("path", ("straight",)), 0.0)
+    assert turned(recording) == pytest.approx(ahead, abs=1.0)
 
 
 @pytest.mark.slow

@@ -102,6 +102,7 @@ def run_linkage(case: Case) -> Recording:
         "sway": 0.0,
         "step_time": case.step_time,
         "goal": [float(phase[-1]) * walker.stride, 0.0],
+        "turn": 0.0,
         "path": [[0.0, 0.0], [float(phase[-1]) * walker.stride, 0.0]],
         "limit_violations": 0,
         "warnings": [],

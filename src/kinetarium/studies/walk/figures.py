@@ -54,6 +54,7 @@ _COLUMNS = (
     ("cost_of_transport", "cost of transport", ""),
     ("tilt_max_deg", "tilt", "deg"),
     ("end_error_m", "end error", "m"),
+    ("heading_error_deg", "heading error", "deg"),
     ("loop_gap_m", "loop gap", "m"),
 )
 _MOST_SHOWN = 6

@@ -65,7 +65,7 @@ from kinetarium.studies.walk.config import (
     refuse_long,
     walk_plan,
 )
-from kinetarium.studies.walk.score import body_normals
+from kinetarium.studies.walk.score import body_normals, headings
 
 
 def run(case: Case) -> Recording:
@@ -108,12 +108,14 @@ def _worst_balance(warned: Iterable[WalkWarning]) -> list[str]:
 def _plan_facts(walk: PlannedWalk) -> dict[str, Any]:
     """Return the facts of a walk for its rows and figures, in the machine's unit."""
     limits = (WarningKind.REACH, WarningKind.DRIVE)
+    first, *_, last = headings(walk.body)
     return {
         **walk_figures(walk),
         "min_dynamic_margin": None,
         "sway": walk.plan.sway,
         "step_time": walk.plan.step_time,
         "goal": walk.body[-1, :2].tolist(),
+        "turn": float(last - first),
         "path": walk.path.tolist(),
         "limit_violations": sum(warning.kind in limits for warning in walk.warnings),
         "interference": float(walk.interference.depth.max()),

@@ -15,7 +15,8 @@ from kinetarium.studies.walk.config import HOLD, NO_ENGINE, SETTLE, Case, Drives
 TIPPED = 10.0
 """Tilt from its plan above which a robot has tipped over [deg]."""
 OFF_COURSE = 0.1
-"""Allowed final position error over the length of the path [-]."""
+"""Allowed final errors of position over the length of the path, and of heading over the angle of
+its turn or one radian [-]: who heads off by 0.1 rad leaves a straight path by a tenth of it."""
 
 
 def score(case: Case, recording: Recording) -> Row:
@@ -44,8 +45,9 @@ def score(case: Case, recording: Recording) -> Row:
             time, and the greatest speed over that without load.
         energy_j_per_m, cost_of_transport: With motors, electrical energy over distance, and over
             weight times distance [-].
-        tilt_max_deg, end_error_m, loop_gap_m: In physics, maximum tilt of the body from its plan,
-            final position error, and maximum gap of the closed loops.
+        tilt_max_deg, end_error_m, heading_error_deg, loop_gap_m: In physics, maximum tilt of the
+            body from its plan, final errors of position and heading, and maximum gap of the
+            closed loops.
     """
     plan = recording.facts["plan"]
     way = plan["way"] * case.unit_m
@@ -120,6 +122,15 @@ def body_normals(poses: Array) -> Array:
     return np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=1)
 
 
+def headings(poses: Array) -> Array:
+    """Return the headings of poses, continued over whole turns [rad], shape (n,).
+
+    Args:
+        poses: Positions and quaternions wxyz, shape (n, 7).
+    """
+    return np.unwrap(2 * np.arctan2(poses[:, 6], poses[:, 3]))
+
+
 def tilt(recording: Recording) -> Array:
     """Return the angle between the body's z axis and the planned one [deg], shape (n,).
 
@@ -140,6 +151,7 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
             "speed_m_per_s": None,
             "tilt_max_deg": None,
             "end_error_m": None,
+            "heading_error_deg": None,
             "loop_gap_m": None,
         }
     tilts = tilt(recording)
@@ -151,11 +163,15 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
     plan = recording.facts["plan"]
     goal = np.array(plan["goal"]) * case.unit_m
     end_error = float(np.hypot(*(recording["body"][-1, :2] - goal)))
+    first, *_, last = headings(recording["body"])
+    heading_error = abs(float(last - first) - plan["turn"])
     if recording.status == "diverged":
         verdict = "diverged"
     elif leaning > TIPPED:
         verdict = "tipped over"
     elif end_error > OFF_COURSE * max(plan["way"], plan["stride"]) * case.unit_m:
+        verdict = "off course"
+    elif heading_error > OFF_COURSE * max(abs(plan["turn"]), 1.0):
         verdict = "off course"
     else:
         verdict = "walked"
@@ -165,6 +181,7 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
         "speed_m_per_s": _speed(case, recording),
         "tilt_max_deg": leaning,
         "end_error_m": end_error,
+        "heading_error_deg": float(np.degrees(heading_error)),
         "loop_gap_m": float(recording["loop_gap"].max()),
     }
 
