@@ -79,6 +79,22 @@ def test_choices_multiply():
     assert len(chosen) == 2 * 2 * 2 * 3
 
 
+def test_a_walk_without_an_engine_has_neither_pushes_nor_motors():
+    planned, *pushed = STUDY.cases(
+        Config(
+            type=(LegKind.TTT2,),
+            engine=("none", "mujoco"),
+            push=(1.0, 3.0),
+            drives=Drives.MOTOR,
+        )
+    )
+    assert (planned.engine, planned.push, planned.drives) == ("none", 0.0, Drives.IDEAL)
+    assert [(case.engine, case.push) for case in pushed] == [("mujoco", 1.0), ("mujoco", 3.0)]
+    assert {case.drives for case in pushed} == {Drives.MOTOR}
+    row = STUDY.score(planned, STUDY.run(planned))[0]
+    assert row["verdict"] == "planned" and "drive_load" not in row
+
+
 def test_recordings_are_in_metres():
     (case,) = STUDY.cases(Config(type=(LegKind.TTR,), unit_m=0.05, foot_offset=12.0))
     recording = STUDY.run(case)

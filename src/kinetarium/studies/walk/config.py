@@ -417,7 +417,9 @@ _LONGEST = 2000.0
 
 
 def cases(config: Config) -> tuple[Case, ...]:
-    """Return a case for each engine, path, ground, timing, order, stride, sway and type.
+    """Return a case for each engine, path, ground, timing, order, stride, sway, push and type.
+
+    A walk without an engine is planned once, for it has neither pushes nor motors.
 
     Raises:
         KinetariumError: If a value is invalid, or an engine does not support closed loops.
@@ -455,7 +457,8 @@ def cases(config: Config) -> tuple[Case, ...]:
                 leg_order=order,
                 stride=stride,
                 sway=sway,
-                push=push,
+                push=push if engine != NO_ENGINE else 0.0,
+                drives=config.drives if engine != NO_ENGINE else Drives.IDEAL,
                 gait=gait,
                 linkage=linkage,
                 waypoints=way.waypoints,
@@ -464,9 +467,10 @@ def cases(config: Config) -> tuple[Case, ...]:
                 terrain=terrains[ground],
             )
         )
-    for case in chosen:
+    walks = tuple(dict.fromkeys(chosen))
+    for case in walks:
         refuse_long(case)
-    return tuple(chosen)
+    return walks
 
 
 def _check(config: Config) -> None:
