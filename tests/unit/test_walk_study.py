@@ -164,6 +164,19 @@ def test_unknown_gaits_legs_and_grounds_are_refused_with_the_known_ones(flag, va
         STUDY.cases(Config(**{flag: value}))
 
 
+@pytest.mark.parametrize(
+    ("values", "flags"),
+    [({"stride": (20.0, 30.0), "order": ("1", "5")}, "--stride, --order"),
+     ({"timing": (GaitTiming.PAPER,)}, "--timing"), ({"heading": Heading.CRAB}, "--heading"),
+     ({"gait": "trot", "type": (LegKind.TTT2,)}, "--gait"),
+     ({"sway": (2.0,), "push": (1.0,)}, "--sway, --push"),
+     ({"foot_offset": 6.0}, "--foot-offset")],
+)  # fmt: skip
+def test_linkages_refuse_what_they_would_ignore(values, flags):
+    with pytest.raises(KinetariumError, match=f"leave out {flags}$"):
+        STUDY.cases(Config(legs="jansen", engine=("mujoco",), **values))
+
+
 def test_an_engine_that_cannot_close_loops_is_refused(monkeypatch):
     class Open:
         class info:  # noqa: N801

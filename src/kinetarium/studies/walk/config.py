@@ -305,6 +305,23 @@ def find_gait(config: Config) -> Gait | None:
     return gait
 
 
+_OF_PANTOGRAPHS = (
+    "stride",
+    "gait",
+    "timing",
+    "order",
+    "sway",
+    "tilt",
+    "stable",
+    "push",
+    "heading",
+    "lift",
+    "foot_offset",
+    "machine",
+)
+"""What a linkage does not leave open: its bars, its crank and a steady wave gait decide it."""
+
+
 def find_linkage(config: Config) -> Linkage | None:
     """Return the linkage of a config; None for pantograph legs.
 
@@ -320,8 +337,10 @@ def find_linkage(config: Config) -> Linkage | None:
     level = (Ground.LEVEL,)
     if config.path != Config.path or config.terrain or config.ground != level:
         raise ConfigError("linkages walk on level ground, along --path straight")
-    if config.stable or config.gait != CRAWL or any((*config.push, *config.sway, config.tilt)):
-        raise ConfigError("linkages crawl: leave out --stable, --gait, --sway, --tilt and --push")
+    unused = [name for name in _OF_PANTOGRAPHS if getattr(config, name) != getattr(Config, name)]
+    if unused:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in unused)
+        raise ConfigError(f"linkages crawl straight ahead by their foot curves: leave out {flags}")
     if config.drives is not Drives.IDEAL:
         raise ConfigError("--drives motor is for pantograph legs")
     return linkage
