@@ -179,13 +179,18 @@ def test_a_robot_that_does_not_turn_is_off_course():
     (case,) = cases(Config(engine=("mujoco",), type=(LegKind.TTT2,), **values))
     body = recording.channels["body"]
     still = replace(body, values=np.repeat(body.values[:1], len(body.values), axis=0))
-    for turn in (np.pi / 6, 2 * np.pi):  # a whole turn ends as it begins
-        plan = {**recording.facts["plan"], "turn": turn}
+    for turn, way, verdict in (
+        (np.pi / 6, 0.0, "off course"),
+        (2 * np.pi, 0.0, "off course"),  # it ends as it begins
+        (0.15, 10.0, "walked"),  # a drift along a path
+        (0.25, 10.0, "off course"),
+    ):
+        plan = {**recording.facts["plan"], "turn": turn, "way": way}
         stood = replace(
             recording, channels={**recording.channels, "body": still}, facts={"plan": plan}
         )
         row = score(case, stood)
-        assert row["verdict"] == "off course" and row["end_error_m"] < 1e-9
+        assert row["verdict"] == verdict and row["end_error_m"] < 1e-9
         assert row["heading_error_deg"] == pytest.approx(np.degrees(turn))
 
 

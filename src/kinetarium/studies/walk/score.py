@@ -15,8 +15,10 @@ from kinetarium.studies.walk.config import HOLD, NO_ENGINE, SETTLE, Case, Drives
 TIPPED = 10.0
 """Tilt from its plan above which a robot has tipped over [deg]."""
 OFF_COURSE = 0.1
-"""Allowed final errors of position over the length of the path, and of heading over the angle of
-its turn or one radian [-]: who heads off by 0.1 rad leaves a straight path by a tenth of it."""
+"""Allowed final errors of position over the length of the path and of heading over its turn [-]."""
+DRIFT = 0.2
+"""Heading error that any path allows [rad]: a steady drift that ends there leaves a straight path
+by a tenth of its length."""
 
 
 def score(case: Case, recording: Recording) -> Row:
@@ -165,13 +167,14 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
     end_error = float(np.hypot(*(recording["body"][-1, :2] - goal)))
     first, *_, last = headings(recording["body"])
     heading_error = abs(float(last - first) - plan["turn"])
+    allowed = max(OFF_COURSE * abs(plan["turn"]), DRIFT if plan["way"] else 0.0)
     if recording.status == "diverged":
         verdict = "diverged"
     elif leaning > TIPPED:
         verdict = "tipped over"
     elif end_error > OFF_COURSE * max(plan["way"], plan["stride"]) * case.unit_m:
         verdict = "off course"
-    elif heading_error > OFF_COURSE * max(abs(plan["turn"]), 1.0):
+    elif heading_error > allowed:
         verdict = "off course"
     else:
         verdict = "walked"
