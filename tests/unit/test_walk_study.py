@@ -16,6 +16,7 @@ from kinetarium.recording.run_folder import read_run, write_run
 from kinetarium.storage.serialization import to_builtins
 from kinetarium.studies.walk import Walk
 from kinetarium.studies.walk.config import Config, Drives, Ground
+from kinetarium.studies.walk.score import distance_along
 
 STUDY = Walk()
 ROWS = {
@@ -193,6 +194,23 @@ def test_random_paths_are_those_of_their_numbers():
         for n in (1, 2, 1)
     )
     assert one == again != other and len(one) == 4
+
+
+def test_the_way_along_a_path_is_followed():
+    turn = np.linspace(0.0, 2 * np.pi, 257)
+    circle = np.column_stack([np.sin(turn), 1 - np.cos(turn)])
+    eight = np.column_stack([np.sin(turn), np.sin(turn) * np.cos(turn)])  # crosses itself
+    for path in (circle, eight):
+        lengths = np.hypot(*np.diff(path, axis=0).T)
+        assert distance_along(path, path) == pytest.approx(lengths.sum())
+        assert distance_along(path[:200], path) == pytest.approx(lengths[:199].sum())
+        assert distance_along(np.repeat(path[:1], 9, axis=0), path) == 0.0
+    inside = [0.0, 1.0] + 0.95 * (circle - [0.0, 1.0])
+    assert distance_along(inside, circle) == pytest.approx(2 * np.pi, rel=1e-3)
+    line, share = np.array([[0.0, 0.0], [3.0, 4.0]]), np.linspace(0.0, 1.1, 50)[:, np.newaxis]
+    assert distance_along(share * line[1], line) == pytest.approx(5.5)  # beyond its end
+    assert distance_along(-share * line[1], line) == pytest.approx(-5.5)
+    assert distance_along(share * line[1], np.zeros((5, 2))) == 0.0  # of a spin
 
 
 def test_a_stable_walk_is_reported_with_its_sway_and_time():

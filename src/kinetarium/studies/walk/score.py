@@ -191,13 +191,41 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
 
 def _speed(case: Case, recording: Recording) -> float:
     """Return the distance that the body covers along its path over the time of the walk [m/s]."""
-    body, plan = recording["body"], recording.facts["plan"]
-    goal = np.array(plan["goal"]) * case.unit_m
-    start, end = body[0, :2], body[-1, :2]
-    whole = float(np.linalg.norm(goal - start))
-    done = float((end - start) @ (goal - start)) / whole**2 if whole else 0.0
+    path = np.array(recording.facts["plan"]["path"]) * case.unit_m
     walking = recording["time"][-1] - SETTLE - HOLD
-    return done * float(plan["way"]) * case.unit_m / max(float(walking), 1e-9)
+    return distance_along(recording["body"][:, :2], path) / max(float(walking), 1e-9)
+
+
+def distance_along(places: Array, path: Array) -> float:
+    """Return how far along a path a body ends, beyond the ends of the path straight on [m].
+
+    The nearest point of the path is followed from place to place, within a tenth of the path, since
+    paths may return to where they have been.
+
+    Args:
+        places: The body over time, from the beginning of the path on [m], shape (n, 2).
+        path: Points of the path [m], shape (m, 2).
+    """
+    edges = np.diff(path, axis=0)
+    lengths = np.hypot(*edges.T)
+    real = lengths > 0
+    if not real.any():
+        return 0.0
+    starts, edges, lengths = path[:-1][real], edges[real], lengths[real]
+    axes, ways = edges / lengths[:, np.newaxis], np.cumsum(lengths) - lengths
+    low, high = np.zeros(len(edges)), lengths.copy()
+    low[0], high[-1] = -np.inf, np.inf
+    reach = OFF_COURSE * float(lengths.sum())
+    done = 0.0
+    for place in places:
+        first, last = np.searchsorted(ways, (done - reach, done + reach))
+        near = slice(max(int(first) - 1, 0), max(int(last), 1))
+        away = place - starts[near]
+        along = np.clip(np.vecdot(away, axes[near]), low[near], high[near])
+        gaps = np.linalg.norm(away - along[:, np.newaxis] * axes[near], axis=1)
+        best = int(gaps.argmin())
+        done = float(ways[near][best] + along[best])
+    return done
 
 
 def _work(case: Case, recording: Recording) -> float | None:
