@@ -193,6 +193,6 @@ def _table(data: bytes) -> Array:
 
 
 def _check_points(width: int, height: int) -> None:
-    """Check the size of a map before memory is taken for it."""
+    """Check the size of a map, before its points are read."""
     if not all(2 <= size <= MOST_POINTS for size in (width, height)):
         raise ValueError(f"it has {width} x {height} points, not 2 to {MOST_POINTS} a side")
