@@ -42,10 +42,10 @@ def walks(count: int, engine: str) -> None:
         ("end error [m]", "end_error_m"),
         ("speed [m/s]", "speed_m_per_s"),
     ):
-        values = sorted(row[name] for row in rows)
-        print(
-            f"  {title}: {values[0]:.4g} to {values[-1]:.4g}, median {values[len(values) // 2]:.4g}"
-        )
+        values = sorted(row[name] for row in rows if row[name] is not None)
+        if values:
+            middle = values[len(values) // 2]
+            print(f"  {title}: {values[0]:.4g} to {values[-1]:.4g}, median {middle:.4g}")
     for number, row in enumerate(rows):
         if row["verdict"] != "walked":
             margin = row["min_dynamic_margin_units"]

@@ -192,6 +192,8 @@ def test_a_robot_that_does_not_turn_is_off_course():
         row = score(case, stood)
         assert row["verdict"] == verdict and row["end_error_m"] < 1e-9
         assert row["heading_error_deg"] == pytest.approx(np.degrees(turn))
+    row = score(case, replace(recording, status="diverged"))
+    assert row["verdict"] == "diverged" and row["speed_m_per_s"] is None
 
 
 def waypoints(tmp_path, text):

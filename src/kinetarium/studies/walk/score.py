@@ -29,7 +29,7 @@ def score(case: Case, recording: Recording) -> Row:
         min_dynamic_margin_units: The planned dynamic margin, of the zero-moment point; None for a
             periodic gait, which does not rest on its feet.
         measured_margin_units: That of the simulated robot, until it tips over.
-        speed_m_per_s: In physics, distance covered along the path over time.
+        speed_m_per_s: In physics, distance covered along the path over time, unless it diverged.
         sway_units, step_time_s: Sway and duration of a leg step, as chosen by --stable.
         max_slip_units: Maximum motion of a foot in stance.
         joint_travel: Travel of the drives h_x, lateral and v_z of all legs [unit, rad].
@@ -189,11 +189,13 @@ def _physics(case: Case, recording: Recording) -> dict[str, Any]:
     }
 
 
-def _speed(case: Case, recording: Recording) -> float:
+def _speed(case: Case, recording: Recording) -> float | None:
     """Return the distance that the body covers along its path over the time of the walk [m/s]."""
     path = np.array(recording.facts["plan"]["path"]) * case.unit_m
-    walking = recording["time"][-1] - SETTLE - HOLD
-    return distance_along(recording["body"][:, :2], path) / max(float(walking), 1e-9)
+    walking = float(recording["time"][-1]) - SETTLE - HOLD
+    if recording.status == "diverged" or walking <= 0.0:
+        return None
+    return distance_along(recording["body"][:, :2], path) / walking
 
 
 def distance_along(places: Array, path: Array) -> float:
