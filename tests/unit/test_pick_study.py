@@ -25,7 +25,7 @@ from kinetarium.studies.pick.figures import replay, report
 from kinetarium.studies.pick.mission import Attempt, Mission
 from kinetarium.studies.pick.planning import ArmPlan, Planner
 from kinetarium.studies.pick.robot import ARM_MARGIN, open_picker
-from kinetarium.studies.pick.run import calibrated, run
+from kinetarium.studies.pick.run import calibrated, run, scene
 from kinetarium.studies.pick.score import Cause, score
 from kinetarium.studies.pick.way import OUT_OF_REACH, PlanningError
 
@@ -65,6 +65,14 @@ def test_the_object_is_lifted_and_held_although_the_base_stops_elsewhere(
     # The arm loads the front axle: the robot turns about a point ahead of the middle.
     assert 0.03 < recording.facts["turning"]["x"] < 0.1
     assert abs(recording.facts["turning"]["y"]) < 0.01
+
+
+def test_options_of_an_engine_do_not_change_its_tyres(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kinetarium.studies.pick.run._TYRES", {"mujoco": 0.4})
+    names = ("mujoco", "mujoco:iterations=20")
+    for case in cases(Config(engine=names, scenes=1)):
+        [placed] = scene(case).robots
+        assert {each.friction for each in placed.link_materials.values()} == {0.4}, case.engine
 
 
 def test_quaternions_of_the_grip_do_not_flip(mission: tuple[Case, Recording]) -> None:

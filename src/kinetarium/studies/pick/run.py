@@ -100,10 +100,15 @@ def scene(case: Case, *, engine: Engine | None = None) -> Scene:
     return picker.scene(
         case.layout,
         friction=case.friction,
-        tyres=case.tyres or _TYRES.get(case.engine, case.friction),
+        tyres=_tyres(engine, case.tyres, friction=case.friction),
         rule=engine.info.friction_rule,
         force=case.force,
     )
+
+
+def _tyres(engine: Engine, asked: float, *, friction: float) -> float:
+    """Return the friction coefficient between tyres and ground [-]."""
+    return asked or _TYRES.get(engine.info.name, friction)
 
 
 def _options(engine: Engine) -> Options:
@@ -145,7 +150,7 @@ def calibrated(
     empty = picker.scene(
         TableScene(start=Stand(), tables=(), objects=()),
         friction=friction,
-        tyres=tyres or _TYRES.get(name, friction),
+        tyres=_tyres(engine, tyres, friction=friction),
         rule=engine.info.friction_rule,
         force=1.0,
     )
