@@ -51,7 +51,7 @@ def test_the_object_is_lifted_and_held_although_the_base_stops_elsewhere(
 ) -> None:
     case, recording = mission
     [row] = score(case, recording)
-    assert row["success"] and row["cause"] == ""
+    assert row["success"] and row["cause"] == "" and row["tries"] == 1
     assert row["stop_error_mm"] < 10 and row["stop_error_deg"] < 0.5
     # Localisation, not driving, displaces the base.
     assert 1 < row["base_error_mm"] < 1e3 * 0.03 * 2**0.5 + 10
@@ -224,10 +224,11 @@ def test_a_neighbour_of_the_same_height_that_leans_is_not_in_the_way(tmp_path: P
     assert planner.reach(0, base=planner.root(base), places=places).limit_margin > 0
 
 
-def test_what_is_out_of_reach_from_a_stop_is_tried_from_another(
-    mission: tuple[Case, Recording], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("placement", ["robust", "map", "fixed"])
+def test_what_is_out_of_reach_from_a_stop_by_the_map_is_tried_from_another(
+    mission: tuple[Case, Recording], monkeypatch: pytest.MonkeyPatch, placement: str
 ) -> None:
-    case, _ = mission
+    case = replace(mission[0], placement=Placement(placement))
     plan = Mission._plan
     asked: list[Attempt] = []
 
@@ -240,7 +241,13 @@ def test_what_is_out_of_reach_from_a_stop_is_tried_from_another(
 
     monkeypatch.setattr(Mission, "_plan", refuse_once)
     [row] = score(case, run(case))
-    assert (row["success"], row["stop"], row["reason"]) == (True, 2, "")
+    if placement == "fixed":
+        assert (row["success"], row["stop"], row["tries"]) == (False, 1, 1)
+        return
+    assert (row["success"], row["stop"], row["tries"], row["reason"]) == (True, 2, 2, "")
+    [counts] = report([outcome(case, **row)]).summary.values()
+    assert (counts["successes"], counts["first_stop"]) == (1, 0)
+    assert "1 of 1, 0 from the first stop, in mujoco" in report([outcome(case, **row)]).conclusion
 
 
 def test_a_turn_that_shifts_the_robot_touches_nothing() -> None:

@@ -127,8 +127,8 @@ class Mission:
         start = PlanarPose(layout.start.x, layout.start.y, radians(layout.start.yaw))
         self._stand = start
         self._queue: list[tuple[PlanarPose, list[int]]] = []
-        by_map = case.placement in (Placement.ROBUST, Placement.MAP)
-        if len(self.attempts) > 1 and by_map:
+        self._by_map = case.placement in (Placement.ROBUST, Placement.MAP)
+        if len(self.attempts) > 1 and self._by_map:
             self._queue = planner.stops(placement=case.placement, start=start)
         self._plan_stop(start)
 
@@ -340,10 +340,11 @@ class Mission:
         """Set an object that is out of reach from where the base stopped up for another stop.
 
         The map knows poses of the tool, not the lines between them, and a base that is shared is
-        seldom the best of any object. How often bases of other kinds reach it is what is compared.
+        seldom the best of any object. A fixed base would be the same again, and a random one
+        another draw: how often the first one reaches the object is what they show.
         """
-        robust = self._case.placement is Placement.ROBUST and self._case.replan
-        if robust and attempt.failed == OUT_OF_REACH and not attempt.again:
+        chosen = self._by_map and self._case.replan
+        if chosen and attempt.failed == OUT_OF_REACH and not attempt.again:
             attempt.again, attempt.stop, attempt.failed, attempt.reason = True, None, "", ""
 
     def _plan(self, attempt: Attempt, stop: Stop, measurement: Measurement) -> ArmPlan | None:

@@ -52,6 +52,7 @@ def score(case: Case, recording: Recording) -> list[Row]:
     Returns:
         object, table, stop: Its number, and those of its table and of the stop it was picked from,
             from 1 on.
+        tries: Stops from which it was to be picked: 2 if it was out of reach from the first one.
         success: Whether the object was lifted over 0.9 of 0.15 m and held 2 s with less than
             10 mm of slip.
         cause, reason: Why not; and why there was no plan, if that is the cause.
@@ -80,7 +81,7 @@ def score(case: Case, recording: Recording) -> list[Row]:
     for attempt in facts["attempts"]:
         row: dict[str, Any] = dict.fromkeys(
             (
-                "object", "table", "stop", "success", "cause", "reason", "base_error_mm",
+                "object", "table", "stop", "tries", "success", "cause", "reason", "base_error_mm",
                 "base_error_deg", "stop_error_mm", "stop_error_deg", "corrections", "drive_s",
                 "way_m", "tool_error_mm", "grip_n", "grip_law", "grip_load", "slip_mm",
                 "creep_mm_s", "lift_mm", "touches", "limit_margin_rad",
@@ -89,6 +90,7 @@ def score(case: Case, recording: Recording) -> list[Row]:
         held = case.layout.objects[attempt["object"]]
         row |= {"object": attempt["object"] + 1, "table": held.table, "reason": attempt["reason"]}
         row["limit_margin_rad"] = attempt["limit_margin"]
+        row["tries"] = sum(attempt["object"] in stop["objects"] for stop in facts["stops"])
         if attempt["stop"] is not None:
             stop = facts["stops"][attempt["stop"]]
             row |= {"stop": attempt["stop"] + 1, "corrections": stop["corrections"]}
