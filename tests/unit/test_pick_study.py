@@ -1,6 +1,7 @@
 """pick: a mission in MuJoCo, its score on the recording, refusals and the conclusion."""
 
 from dataclasses import replace
+from importlib.resources import files
 from itertools import pairwise
 from math import cos, pi, radians, sin
 from pathlib import Path
@@ -357,6 +358,44 @@ def test_what_cannot_be_picked_is_refused_in_one_line(
     assert "12 mm is too low" in message and message.count("\n") == 1
     with pytest.raises(KinetariumError, match="needs at least one value"):
         cases(Config(engine=("mujoco",), placement=()))
+
+
+def steered(folder: Path) -> Path:
+    """Write a tricycle with an arm, whose front wheel is steered."""
+    inertial = (
+        '<inertial><mass value="5"/>'
+        '<inertia ixx="0.2" iyy="0.2" izz="0.2" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+    wheel = (
+        '<link name="{0}">' + inertial + '<collision><origin rpy="1.5708 0 0"/><geometry>'
+        '<cylinder radius="0.1" length="0.04"/></geometry></collision></link>'
+        '<joint name="{0}_joint" type="continuous"><parent link="{1}"/><child link="{0}"/>'
+        '<origin xyz="{2}"/><axis xyz="0 1 0"/><limit effort="20" velocity="10"/></joint>'
+    )
+    (folder / "panda.urdf").write_text((files("kinetarium") / "robots/panda.urdf").read_text())
+    file = folder / "tricycle.urdf.xacro"
+    file.write_text(
+        '<robot name="tricycle" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        f'<link name="body">{inertial}<collision><origin xyz="0 0 0.2"/><geometry>'
+        '<box size="0.7 0.5 0.1"/></geometry></collision></link>'
+        + wheel.format("left", "body", "-0.3 0.28 0.1")
+        + wheel.format("right", "body", "-0.3 -0.28 0.1")
+        + f'<link name="fork">{inertial}</link><joint name="fork_joint" type="revolute">'
+        '<parent link="body"/><child link="fork"/><origin xyz="0.3 0 0.1"/><axis xyz="0 0 1"/>'
+        '<limit lower="-1" upper="1" effort="50" velocity="2"/></joint>'
+        + wheel.format("front", "fork", "0 0 0")
+        + '<xacro:include filename="panda.urdf"/><joint name="mount" type="fixed">'
+        '<parent link="body"/><child link="panda_link0"/><origin xyz="0 0 0.25"/></joint></robot>'
+    )
+    return file
+
+
+def test_a_base_that_is_steered_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pick", "--robot", str(steered(tmp_path)), "--engine", "mujoco"]) == 2
+    message = capsys.readouterr().err
+    assert "are steered: pick turns in place" in message and message.count("\n") == 1
 
 
 def test_every_factor_makes_cases() -> None:

@@ -14,7 +14,7 @@ from kinetarium.control.vehicle.robot_base import (
     vehicle,
     wheel_drives,
 )
-from kinetarium.control.vehicle.wheeled_base import WheeledBase
+from kinetarium.control.vehicle.wheeled_base import DriveType, WheeledBase
 from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.chain import serial_chain
 from kinetarium.engines.protocol import FrictionRule
@@ -293,7 +293,7 @@ def open_picker(robot: str, reading: RoleOptions, sha256: str = "") -> Picker:
     """Return a robot prepared to pick.
 
     Raises:
-        KinetariumError: If it has no driven wheels, no arm or no gripper.
+        KinetariumError: If it has no driven wheels, no arm or no gripper, or is steered.
     """
     found = reading.open(robot, sha256=sha256)
     gripper = padded(found.roles.gripper(), found.model)
@@ -321,4 +321,9 @@ def open_picker(robot: str, reading: RoleOptions, sha256: str = "") -> Picker:
             f"the fingers of '{gripper.name}' of {robot} have several joints; pick closes fingers"
             " of one joint each"
         )
-    return Picker(free, replace(arm, joints=chain.joints), gripper, vehicle(free))
+    base = vehicle(free)
+    if base.kind is DriveType.STEERED:
+        raise KinetariumError(
+            f"the wheels of {robot} are steered: pick turns in place, by wheels that are not"
+        )
+    return Picker(free, replace(arm, joints=chain.joints), gripper, base)
