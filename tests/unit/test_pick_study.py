@@ -15,6 +15,7 @@ from kinetarium.cli import main
 from kinetarium.control.phases import Wait
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.errors import KinetariumError
+from kinetarium.figure.text import Prose
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.roles import RoleOptions
 from kinetarium.scene.tables import TableObject
@@ -74,6 +75,20 @@ def test_options_of_an_engine_do_not_change_its_tyres(monkeypatch: pytest.Monkey
     for case in cases(Config(engine=names, scenes=1)):
         [placed] = scene(case).robots
         assert {each.friction for each in placed.link_materials.values()} == {0.4}, case.engine
+
+
+def test_fingers_press_as_asked_and_the_report_says_where_that_is_above_a_limit(
+    mission: tuple[Case, Recording],
+) -> None:
+    case = replace(mission[0], force=200.0)
+    recording = run(case)
+    [row] = score(case, recording)
+    assert row["success"] and row["slip_mm"] < 1
+    assert row["grip_n"] == pytest.approx(200.0, abs=1.0)
+    sections = {each.title: each for each in report([outcome(case, recording, **row)]).sections}
+    said = sections["Grip forces"].figures[0]
+    assert isinstance(said, Prose)
+    assert "'panda_finger_joint2' closes with 200 N m or N, above its limit of 100" in said.text
 
 
 def test_quaternions_of_the_grip_do_not_flip(mission: tuple[Case, Recording]) -> None:

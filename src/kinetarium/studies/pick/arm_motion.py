@@ -15,6 +15,8 @@ _CLOSING = 0.8
 """Duration of the fingers' way to the object [s]."""
 _PRESSING = 0.4
 """Time for the grip force to build up [s]."""
+_SPARE = 80.0
+"""Most force of a servo beyond its limit, such that it presses with that limit [N]."""
 
 
 class ArmMotion:
@@ -117,9 +119,10 @@ class Fingers:
         wide = np.array([picker.positions[side.joint] for side in sides])
         self._end = touching if force else wide
         # One finger gives way by the force that the other presses with; that one presses with all
-        # its effort.
+        # its effort, a little earlier: meanwhile the object is pushed aside.
         give = force / FINGER_STIFFNESS / holder.openings
-        self._press = np.where(np.arange(len(sides)) < len(sides) - 1, -give, -3.0 * give)
+        most = min(3.0, 1.0 + _SPARE / force) if force else 1.0
+        self._press = np.where(np.arange(len(sides)) < len(sides) - 1, -give, -most * give)
         self._duration, self._more = duration, _PRESSING if force else 0.0
 
     def begin(self, t: float, measurement: Measurement) -> None:

@@ -51,7 +51,7 @@ class Config(RoleOptions):
         replan: Whether the arm's motion is planned again where the base has stopped.
         localisation: Largest error of the known base pose [m, deg].
         corrections: Most correction drives after the first stop [-].
-        force: Grip force at each finger [N].
+        force: Grip force at each finger [N]; the report says where it is above a joint's limit.
         friction: Friction coefficient of everything but tyres [-].
         tyres: Friction coefficient between tyres and ground [-]; 0 for the engine's usual one.
         calibrate: Whether the point about which the robot turns is found by a turn beforehand.

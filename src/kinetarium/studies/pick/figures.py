@@ -254,7 +254,8 @@ def _sections(groups: dict[_Group, list[Outcome[Case]]], named: Named) -> tuple[
     if views:
         sections.append(Section("From above", tuple(_from_above(*each) for each in views)))
         sections.append(Section("Map on the floor", tuple(_map(*each) for each in views)))
-        sections.append(Section("Grip forces", tuple(_forces(*each) for each in views)))
+        beyond = _beyond(views[0][1])
+        sections.append(Section("Grip forces", (*beyond, *(_forces(*each) for each in views))))
     sections.append(Section("Missions", (_missions(named),)))
     return tuple(sections)
 
@@ -331,6 +332,17 @@ def _map(label: str, outcome: Outcome[Case]) -> Heatmap:
         caption="By the reachability map, without obstacles; the root is beside the arm's base.",
         equal=True,
     )
+
+
+def _beyond(outcome: Outcome[Case]) -> tuple[Prose, ...]:
+    """Return which fingers press with more than their limits in the robot file."""
+    texts = [
+        f"'{each['joint']}' closes with {each['effort']:.3g} N m or N, above its limit of"
+        f" {each['limit']:.3g}"
+        for each in outcome.recorded.facts.get("closing", ())
+        if each["limit"] and each["effort"] > each["limit"]
+    ]
+    return (Prose("; ".join(texts) + "."),) if texts else ()
 
 
 def _forces(label: str, outcome: Outcome[Case]) -> Lines:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from math import pi, sqrt
+from math import inf, isfinite, pi, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -240,7 +241,7 @@ class Picker:
             links |= dict.fromkeys(self._rigid_with(self.model.root), SLICK)
             links |= {wheel.link: SLICK for wheel in self.base.wheels if wheel.caster}
         placed = placed_robot(
-            self.robot,
+            replace(self.robot, model=self._without_grip_limits()),
             name=ROBOT,
             positions=self.positions,
             actuation=self.actuation(force=force),
@@ -258,6 +259,34 @@ class Picker:
             for i in range(len(tables.objects))
         )
         return Scene((placed,), (*tables.bodies(dry), ground(floor)), no_contact=no_contact)
+
+    def _without_grip_limits(self) -> RobotModel:
+        """Return the robot; what its fingers press with is up to their drives, as in grasp."""
+        fingers = {side.joint for side in self.usual_holder.moving}
+        return replace(
+            self.model,
+            joints=tuple(
+                replace(joint, limits=replace(joint.limits, effort=inf))
+                if joint.name in fingers
+                else joint
+                for joint in self.model.joints
+            ),
+        )
+
+    def closing(self, *, force: float) -> list[dict[str, Any]]:
+        """Return what each finger's joint presses with, and its limit in the robot file.
+
+        Returns:
+            "joint", "effort" and "limit" [N m or N], None if the file states none.
+        """
+        return [
+            {
+                "joint": side.joint,
+                "effort": abs(side.opening) * force,
+                "limit": side.limit if isfinite(side.limit) else None,
+            }
+            for side in self.usual_holder.moving
+        ]
 
     def actuation(self, *, force: float) -> dict[str, Actuation]:
         """Return the drive of every joint.

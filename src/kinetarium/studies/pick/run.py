@@ -83,7 +83,7 @@ def run(case: Case) -> Recording:
         timing = {LOOP_TIME: process_time() - begin}
     phases = [[each.name, each.begin, each.end] for each in controller.times]
     facts = {**mission.facts(), "turning": asdict(turning(picker)), "phases": phases}
-    facts["map"] = planner.slice(0)
+    facts |= {"map": planner.slice(0), "closing": picker.closing(force=case.force)}
     timing |= {f"{what}_s": seconds for what, seconds in planner.elapsed.items()}
     return replace(
         recording,
