@@ -65,6 +65,15 @@ def test_random_scenes_leave_room_and_depend_on_their_seed_alone(objects: int) -
         Scene(bodies=(*scene.bodies(), ground()))  # names and numbers are valid
 
 
+def test_a_block_may_be_below_a_table_and_obstacles_in_each_other() -> None:
+    block = Table(size=(0.8, 0.4, 0.3), closed=True)
+    walls = (Obstacle(x=2.0, size=(1.0, 0.1, 1.0)), Obstacle(x=2.4, size=(0.1, 1.0, 1.0)))
+    scene = TableScene(
+        start=Stand(y=-2.0), tables=(Table(), block), objects=(TableObject(),), obstacles=walls
+    )
+    assert scene.overlap() is None
+
+
 def test_a_file_is_read_and_faults_are_named_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "scene.toml"
     file.write_text(FILE)
@@ -87,6 +96,10 @@ def test_a_file_is_read_and_faults_are_named_in_one_line(tmp_path: Path) -> None
             "object 1 is in obstacle 1",
         ),
         ("[[obstacles]]", "[[objects]]\nx = 0.34\ny = -0.06\n[[obstacles]]", "1 is in object 2"),
+        ("[[objects]]", "[[tables]]\nx = 0.5\n[[objects]]", "table 1 is in table 2"),
+        ("y = 0.6", "y = 0.6\n[[obstacles]]\nx = 0.25\ny = 0.6", "table 1 is in obstacle 2"),
+        ("x = -2.0, y = 0.4", "x = 0.2, y = -0.5", "the start is in table 1"),
+        ("x = -2.0, y = 0.4", "x = -0.9, y = 0.5", "the start is in obstacle 1"),
     ):
         file.write_text(FILE.replace(old, new))
         with pytest.raises(KinetariumError, match=said):

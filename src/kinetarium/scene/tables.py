@@ -1,6 +1,7 @@
 """Tables with objects, obstacles between them and a robot, and where the robot starts."""
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import cos, hypot, radians, sin
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from kinetarium.model.robot import Box, Geometry
 from kinetarium.ranges import Range
 from kinetarium.scene.body import DRY, Body, Material, free_body
 from kinetarium.spatial.arrays import Array, frozen
-from kinetarium.spatial.rotation import pose, rotation_about
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
 
 Length = Annotated[float, Range(-100.0, 100.0, unit="m")]
 Angle = Annotated[float, Range(-360.0, 360.0, unit="deg")]
@@ -107,6 +108,11 @@ class Obstacle(Stand):
 
     size: Size = (0.3, 0.3, 0.5)
 
+    @property
+    def box(self) -> Geometry:
+        """The box in the world."""
+        return Geometry(Box(self.size), frozen(self.frame @ pose((0.0, 0.0, self.size[2] / 2))))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableScene:
@@ -138,17 +144,21 @@ class TableScene:
             for i, table in enumerate(self.tables, 1)
             for part, geometry in table.boxes()
         ]
-        for i, box in enumerate(self.obstacles, 1):
-            X_WO = box.frame @ pose((0.0, 0.0, box.size[2] / 2))
-            parts.append((f"obstacle{i}", Geometry(Box(box.size), frozen(X_WO))))
+        parts += [(f"obstacle{i}", one.box) for i, one in enumerate(self.obstacles, 1)]
         return parts
+
+    def _grounds(self) -> list[tuple[str, tuple[float, float, float], Array]]:
+        """Return name, size and frame on the ground of each table and obstacle."""
+        named = [(f"table {i}", one.size, one.frame) for i, one in enumerate(self.tables, 1)]
+        named += [(f"obstacle {i}", one.size, one.frame) for i, one in enumerate(self.obstacles, 1)]
+        return named
 
     def outlines(self) -> list[tuple[str, Array]]:
         """Return the closed outlines of tables and obstacles on the ground [m], by name."""
         corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1], [1, 1]]) / 2
-        named = [(f"table {i}", one.size, one.frame) for i, one in enumerate(self.tables, 1)]
-        named += [(f"obstacle {i}", one.size, one.frame) for i, one in enumerate(self.obstacles, 1)]
-        return [(name, corners * size[:2] @ X[:2, :2].T + X[:2, 3]) for name, size, X in named]
+        return [
+            (name, corners * size[:2] @ X[:2, :2].T + X[:2, 3]) for name, size, X in self._grounds()
+        ]
 
     def object_shapes(self) -> list[Geometry]:
         """Return the objects as shapes in the world."""
@@ -158,17 +168,25 @@ class TableScene:
         ]
 
     def overlap(self) -> tuple[str, str] | None:
-        """Return the names of an object and of what it is in, or None."""
-        objects = [(f"object {i}", one) for i, one in enumerate(self.object_shapes(), 1)]
-        standing = [
-            (f"table {i}", part) for i, one in enumerate(self.tables, 1) for _, part in one.boxes()
+        """Return the names of two things of which one is in the other, or None.
+
+        Obstacles may be in each other: boxes make up others. What is low may be below a table,
+        but no start.
+        """
+        objects = [(f"object {i}", [one]) for i, one in enumerate(self.object_shapes(), 1)]
+        tables = [
+            (f"table {i}", [part for _, part in one.boxes()])
+            for i, one in enumerate(self.tables, 1)
         ]
-        others = iter(self.standing()[len(standing) :])
-        standing += [(f"obstacle {i}", part) for i, (_, part) in enumerate(others, 1)]
-        for i, (name, held) in enumerate(objects):
-            for other, shape in (*objects[i + 1 :], *standing):
-                if _meet(held, shape):
-                    return name, other
+        obstacles = [(f"obstacle {i}", [one.box]) for i, one in enumerate(self.obstacles, 1)]
+        fixed = {name for name, _ in obstacles}
+        for (name, own), (other, shapes) in combinations((*objects, *tables, *obstacles), 2):
+            if name not in fixed and any(_meet(a, b) for a in own for b in shapes):
+                return name, other
+        for name, size, X in self._grounds():
+            x, y = (inverse_pose(X) @ self.start.frame)[:2, 3]
+            if abs(x) < size[0] / 2 and abs(y) < size[1] / 2:
+                return "the start", name
         return None
 
     def bodies(self, material: Material = DRY) -> tuple[Body, ...]:
