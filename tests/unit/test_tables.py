@@ -43,6 +43,13 @@ def test_a_table_stands_on_four_legs_that_carry_its_top() -> None:
         assert abs(leg.X_LG[0, 3] - 1.0) < 0.3 < abs(leg.X_LG[1, 3])
 
 
+def test_a_table_no_higher_than_a_top_is_a_board_on_the_ground() -> None:
+    [(_, board)] = Table(size=(1.2, 0.6, 0.03)).boxes()
+    assert board.shape.size == (1.2, 0.6, 0.03)
+    assert board.X_LG[2, 3] == pytest.approx(0.015)
+    assert len(Table(size=(1.2, 0.6, TOP + 0.01)).boxes()) == 5
+
+
 def test_an_object_stands_on_its_table_in_the_frame_of_the_table() -> None:
     table = Table(x=1.0, y=2.0, yaw=90)
     held = TableObject(x=0.3, y=-0.1, yaw=20)

@@ -7,7 +7,7 @@ In a file lengths are in metres, angles in degrees:
     [[tables]]
     x = 0.0
     y = 0.0
-    size = [1.2, 0.6, 0.7]    # height last; closed = true for a solid block
+    size = [1.2, 0.6, 0.7]    # height last; closed = true for a solid block, as up to 0.04 m
 
     [[objects]]
     table = 1                 # the first one; x and y are in its frame, from its centre

@@ -54,7 +54,7 @@ class Table(Stand):
 
     Attributes:
         size: Length, width and height [m].
-        closed: Whether it is solid below its top.
+        closed: Whether it is solid below its top, as what is no higher than a top always is.
     """
 
     size: Size = (1.2, 0.6, 0.7)
@@ -63,7 +63,7 @@ class Table(Stand):
     def boxes(self) -> list[tuple[str, Geometry]]:
         """Return its parts in the world, by name."""
         length, width, height = self.size
-        if self.closed:
+        if self.closed or height <= TOP:
             return [("block", self._box(self.size, (0.0, 0.0, height / 2)))]
         parts = [("top", self._box((length, width, TOP), (0.0, 0.0, height - TOP / 2)))]
         for i, (along, aside) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1)), 1):
