@@ -16,6 +16,8 @@ from kinetarium.control.phases import Wait
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.errors import KinetariumError
 from kinetarium.figure.text import Prose
+from kinetarium.model.load import load_robot
+from kinetarium.plan import planning_robot
 from kinetarium.recording.recording import Channel, Recording, RunStatus
 from kinetarium.roles import RoleOptions
 from kinetarium.scene.tables import TableObject
@@ -25,7 +27,7 @@ from kinetarium.studies.pick.config import Case, Config, Placement, Replan, case
 from kinetarium.studies.pick.contacts import MOST_LOAD, friction_load
 from kinetarium.studies.pick.figures import replay, report
 from kinetarium.studies.pick.mission import Attempt, Mission
-from kinetarium.studies.pick.planning import ArmPlan, Planner
+from kinetarium.studies.pick.planning import ArmPlan, Planner, arm_reach
 from kinetarium.studies.pick.robot import ARM_MARGIN, open_picker
 from kinetarium.studies.pick.run import calibrated, run, scene
 from kinetarium.studies.pick.score import Cause, score
@@ -196,6 +198,28 @@ def test_fingers_are_closed_one_by_one_and_the_grasp_is_above_the_object() -> No
         assert X_WG[:3, 2] == pytest.approx((0, 0, -1))
         assert 0 < X_WG[2, 3] < held.size[2] / 2
         assert abs(X_WG[:2, 1] @ (0, 1)) == pytest.approx((quarter + 1) % 2, abs=1e-9)
+
+
+def test_reach_and_outline_are_those_of_the_robot() -> None:
+    pickers = [open_picker(name, RoleOptions()) for name in ("scout-panda", "husky4-panda")]
+    # The corners of their wheels are 0.54 and 0.56 m from the middle.
+    assert [picker.outline for picker in pickers] == [0.5, 0.6]
+    assert arm_reach(planning_robot(load_robot("panda"))) == 1.0
+    assert arm_reach(planning_robot(load_robot("kr250"))) > 2.7  # its data sheet, to the wrist
+
+
+def test_a_fixed_base_stands_farther_away_for_a_longer_arm(
+    mission: tuple[Case, Recording], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = mission[0]
+    picker = open_picker(case.robot, case.reading, case.sha256)
+    x, y = case.layout.object_pose(0)[:2, 3]
+    for reach in (1.0, 1.2):
+        monkeypatch.setattr("kinetarium.studies.pick.planning.arm_reach", lambda _, r=reach: r)
+        planner = Planner(picker, case.layout, (0.03, radians(3.0)))
+        [base] = planner._bases(0, Placement.FIXED, np.random.default_rng(0))
+        shoulder = (planner.root(base) @ [*picker.shoulder, 0.0, 1.0])[:2]
+        assert np.hypot(*(shoulder - (x, y))) == pytest.approx(0.55 * reach)
 
 
 @pytest.mark.parametrize("height", [0.02, 0.03, 0.1])

@@ -50,10 +50,10 @@ PRE_GRASP = 0.12
 LIFT = 0.15
 """How far an object is lifted [m]."""
 STAND_OFF = 0.55
-"""Distance of the arm's base from the object of a fixed placement, or more where there is no room
-[m]; arms of 0.85 m, such as the Panda's, reach it from above without being stretched."""
+"""Distance of the arm's base from the object of a fixed placement, or more where there is no room,
+over the arm's reach [-]: such as the Panda's reach it from above without being stretched."""
 _RANDOM_REACH = (0.4, 0.85)
-"""Distance of the arm's base from the object of a random placement [m]."""
+"""Distance of the arm's base from the object of a random placement over that reach [-]."""
 _SLICE = 0.1
 """Distance of neighbouring positions of a drawn map [m]."""
 _ROOM = 0.04
@@ -61,8 +61,6 @@ _ROOM = 0.04
 _DRAWS = 2000
 _BASES = 6
 """Bases of a map that are compared."""
-_CORNER = 0.5
-"""Distance of the robot's outline from the middle, for errors of its heading [m]."""
 _SPARE = 0.005, radians(0.3)
 """Errors of driving that are added to those of localisation [m, rad]."""
 _SUNK, _TILTED = 0.02, radians(15.0)
@@ -109,6 +107,15 @@ def _planning_robot(picker: Picker) -> PlanningRobot:
     )
 
 
+def arm_reach(robot: PlanningRobot) -> float:
+    """Return how far the arm reaches from the axis of its first turning joint, to 1 cm [m].
+
+    Measured to balls around its links.
+    """
+    first = int(robot.chain.arrays.prismatic.argmin())
+    return round(float(robot.levers[first]), 2)
+
+
 @lru_cache(maxsize=2)
 def narrow(picker: Picker) -> Picker | None:
     """Return the robot as it travels where there is little room; None if it cannot be narrower."""
@@ -148,6 +155,7 @@ class Planner:
         self.everything = everything
         self._placer = _placer(self.picker).among(everything)
         self._robot = _planning_robot(self.picker)
+        self._reach_of_arm = arm_reach(self._robot)
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
@@ -311,8 +319,9 @@ class Planner:
         gaps = {0.0: length / 2 - held.x, pi: length / 2 + held.x,
                 pi / 2: width / 2 - held.y, -pi / 2: width / 2 + held.y}  # fmt: skip
         side = min(gaps, key=lambda angle: gaps[angle])
+        near = STAND_OFF * self._reach_of_arm
         for more in np.arange(0.0, 0.6, 0.05).tolist():
-            base = self._facing(index, away=STAND_OFF + more, angle=radians(table.yaw) + side)
+            base = self._facing(index, away=near + more, angle=radians(table.yaw) + side)
             if self._has_room(base):
                 return base
         raise PlanningError(NO_BASE, "there is no room in front of the object")
@@ -321,7 +330,7 @@ class Planner:
         for _ in range(_DRAWS):
             base = self._facing(
                 index,
-                away=float(rng.uniform(*_RANDOM_REACH)),
+                away=self._reach_of_arm * float(rng.uniform(*_RANDOM_REACH)),
                 angle=float(rng.uniform(-pi, pi)),
                 turn=float(rng.uniform(-pi / 4, pi / 4)),
             )
@@ -370,7 +379,8 @@ class Planner:
 
     @property
     def _margins(self) -> tuple[Margins, ...]:
-        return margins(spread=self.error[0] + self.error[1] * _CORNER, shift=self.shift)
+        most, turn = self.error
+        return margins(spread=most + turn * self.picker.outline, shift=self.shift)
 
     def _way(
         self,

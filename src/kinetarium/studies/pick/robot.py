@@ -101,6 +101,21 @@ class Picker:
         return {**self.robot.home, **arm, **self.open_fingers}
 
     @cached_property
+    def outline(self) -> float:
+        """Distance of its farthest part from the root while it drives, to 0.1 m, on the ground [m].
+
+        At 3 degrees the rest is 3 mm.
+        """
+        q = [self.positions[joint.name] for joint in self.model.moving_joints]
+        spots = [
+            triangulate(geometry.shape).vertices @ (X_WL @ geometry.X_LG)[:2, :3].T
+            + (X_WL @ geometry.X_LG)[:2, 3]
+            for link, X_WL in zip(self.model.links, link_poses(self.model, q), strict=True)
+            for geometry in link.collisions
+        ]
+        return round(float(np.linalg.norm(np.concatenate(spots), axis=1).max()), 1)
+
+    @cached_property
     def shoulder(self) -> tuple[float, float]:
         """Position of the arm's first turning joint, or of its first, in the root's frame [m]."""
         q = [self.positions[joint.name] for joint in self.model.moving_joints]
