@@ -15,6 +15,7 @@ from kinetarium.cli import main
 from kinetarium.control.phases import Wait
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.errors import KinetariumError
+from kinetarium.figure.charts import Bars
 from kinetarium.figure.text import Prose
 from kinetarium.model.load import load_robot
 from kinetarium.plan import planning_robot
@@ -183,6 +184,8 @@ def test_the_conclusion_counts_successes_and_names_causes(
     assert "out of reach 1, missed 1, crashed 1" in words
     assert "1 of 4 runs did not complete (1 crashed)." in words
     assert [section.title for section in found.sections][:2] == ["Success", "From above"]
+    failures = found.sections[0].figures[1]
+    assert isinstance(failures, Bars) and failures.value.label == "objects"
     shown = replay(case, recording)
     assert len(shown.guides) == 1
     assert {"drive", "approach", "close", "hold"} <= {each.name for each in shown.markers}

@@ -118,7 +118,9 @@ def _counts(group: Sequence[Outcome[Case]]) -> dict[str, Any]:
     causes = Counter(
         str(row["cause"]) for outcome in group for row in outcome.rows if not row["success"]
     )
-    causes.update(str(outcome.status) for outcome in group if not outcome.rows)
+    for outcome in group:
+        if not outcome.rows:
+            causes[str(outcome.status)] += _objects([outcome])
     rows = [row for outcome in group for row in outcome.rows]
     held = [row for row in rows if row.get("grip_law")]
     # Objects of one stop share its drive.
@@ -285,12 +287,12 @@ def _failures(groups: dict[_Group, list[Outcome[Case]]]) -> tuple[Bars | Prose, 
     counts = {_group_name(key): _counts(group)["causes"] for key, group in groups.items()}
     causes = list(dict.fromkeys(cause for found in counts.values() for cause in found))
     if not causes:
-        return (Prose("No mission failed."),)
+        return (Prose("No object failed."),)
     series = tuple(
         BarSeries(cause, np.array([float(found.get(cause, 0)) for found in counts.values()]))
         for cause in causes
     )
-    return (Bars("Failures by cause", tuple(counts), series, Axis("missions", "-")),)
+    return (Bars("Failures by cause", tuple(counts), series, Axis("objects", "-")),)
 
 
 def _from_above(label: str, outcome: Outcome[Case]) -> Lines:
