@@ -14,6 +14,7 @@ from kinetarium.batch.study import Outcome
 from kinetarium.cli import main
 from kinetarium.control.phases import Wait
 from kinetarium.control.vehicle.laws import PlanarPose
+from kinetarium.engines.registry import open_engine
 from kinetarium.errors import KinetariumError
 from kinetarium.figure.charts import Bars
 from kinetarium.figure.text import Prose
@@ -76,7 +77,7 @@ def test_options_of_an_engine_do_not_change_its_tyres(monkeypatch: pytest.Monkey
     monkeypatch.setattr("kinetarium.studies.pick.run._TYRES", {"mujoco": 0.4})
     names = ("mujoco", "mujoco:iterations=20")
     for case in cases(Config(engine=names, scenes=1)):
-        [placed] = scene(case).robots
+        [placed] = scene(case, open_engine(case.engine)).robots
         assert {each.friction for each in placed.link_materials.values()} == {0.4}, case.engine
 
 
@@ -186,7 +187,7 @@ def test_the_conclusion_counts_successes_and_names_causes(
     assert [section.title for section in found.sections][:2] == ["Success", "From above"]
     failures = found.sections[0].figures[1]
     assert isinstance(failures, Bars) and failures.value.label == "objects"
-    shown = replay(case, recording)
+    shown = replay(replace(case, engine="not installed"), recording)
     assert len(shown.guides) == 1
     assert {"drive", "approach", "close", "hold"} <= {each.name for each in shown.markers}
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetarium.batch.outcomes import Outcomes, and_list, case_labels, completion
 from kinetarium.batch.study import Findings, Outcome
+from kinetarium.engines.protocol import FrictionRule
 from kinetarium.figure.charts import (
     Axis,
     Bars,
@@ -29,7 +30,7 @@ from kinetarium.metrics import wilson_interval
 from kinetarium.recording.recording import Recording
 from kinetarium.studies.pick.config import Case
 from kinetarium.studies.pick.contacts import SIDES
-from kinetarium.studies.pick.run import scene
+from kinetarium.studies.pick.robot import open_picker
 
 _LEAD = (
     "A mobile manipulator drives to a table, grasps an object from above, lifts it by 0.15 m and"
@@ -89,7 +90,12 @@ def replay(case: Case, recording: Recording) -> Replay:
         for i, way in enumerate(ways, 1)
         if len(way) > 1
     ]
-    return scene_replay(scene(case), recording, guides=guides)
+    picker = open_picker(case.robot, case.reading, case.sha256)
+    # Friction is not seen, and a received run is shown without its engine.
+    scene = picker.scene(
+        case.layout, friction=1.0, tyres=1.0, rule=FrictionRule.MAXIMUM, force=case.force
+    )
+    return scene_replay(scene, recording, guides=guides)
 
 
 def _groups(outcomes: Sequence[Outcome[Case]]) -> dict[_Group, list[Outcome[Case]]]:

@@ -70,7 +70,7 @@ def run(case: Case) -> Recording:
     mission = Mission(case, planner, turning)
     controller = mission.controller()
     with Rollout(
-        scene(case, engine=engine), engine=engine, timestep=case.timestep, options=options
+        scene(case, engine), engine=engine, timestep=case.timestep, options=options
     ) as rollout:
         begin = process_time()
         recording = rollout.run(
@@ -93,9 +93,8 @@ def run(case: Case) -> Recording:
     )
 
 
-def scene(case: Case, *, engine: Engine | None = None) -> Scene:
+def scene(case: Case, engine: Engine) -> Scene:
     """Return the scene of a case."""
-    engine = engine or open_engine(case.engine)
     picker = open_picker(case.robot, case.reading, case.sha256)
     return picker.scene(
         case.layout,
