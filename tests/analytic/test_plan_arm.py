@@ -250,6 +250,22 @@ def widest(robot: PlanningRobot, q: Array) -> float:
     return float(np.linalg.norm(np.concatenate(points) - axis, axis=1).max())
 
 
+def test_all_searches_are_counted(panda: PlanningRobot, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = place_arm(panda, pose(), obstacles=Obstacles(TABLE, ground=True))
+    drawn: list[int] = []
+
+    def lost(*args: Array) -> tuple[Array, int]:
+        drawn.append(len(args[-1]))
+        return np.empty((0, 7)), len(args[-1])
+
+    monkeypatch.setattr("kinetarium.plan.arm_path.connect_trees", lost)
+    monkeypatch.setattr("kinetarium.plan.arm_path.free_edge", lambda *_: False)
+    home = panda.chain.held[panda.chain.coordinates]
+    path = plan_arm_path(arm, home, goal=home)
+    assert drawn == [100, 1000, 4000] and path.nodes == 5100
+    assert path.reason == "no path found with 5100 random configurations"
+
+
 def test_reasons_and_refusals(panda: PlanningRobot, ur5: PlanningRobot) -> None:
     arm = place_arm(panda, pose(), obstacles=Obstacles(TABLE, ground=True))
     home = np.asarray(panda.chain.held[panda.chain.coordinates])

@@ -34,7 +34,7 @@ MARGIN = 0.01
 SAMPLES = 2000
 """Random configurations in which the levers of joints are measured."""
 TRIES = 4000
-"""Random configurations before a search is given up."""
+"""Random configurations of the longest search."""
 SHORTCUTS = 6
 """Random shortcuts that are tried."""
 SLACK = 1e-9
@@ -277,7 +277,7 @@ class ArmPath:
     Attributes:
         q: Corners, start and goal included [rad or m], shape (n, joints); empty if not found.
         reason: Why there is no path, in one line; empty if there is one.
-        nodes: Nodes of the search trees; 0 if the straight line is free.
+        nodes: Nodes of the trees of all searches; 0 if the straight line is free.
     """
 
     q: Array
@@ -309,7 +309,8 @@ def plan_arm_path(
         start: Where it is [rad or m], shape (joints,).
         goal: Where it has to be; joints without limits move to the nearest equal position.
         seed: Seed of the random configurations; the same seed yields the same path.
-        tries: Random configurations before the search is given up.
+        tries: Random configurations of the last and longest search; those before it have 100, and
+            ten times as many each time.
 
     Raises:
         KinetariumError: If a configuration, the seed or the number of tries is invalid.
@@ -335,16 +336,14 @@ def plan_arm_path(
     rng = np.random.default_rng(seed)
     nodes, done, size = 0, 0, 100
     while done < tries:
-        # Most searches are short: random numbers are drawn as they are needed.
+        # Most searches are short: random numbers are drawn as they are needed, anew for each.
         size = min(size, tries)
-        path, nodes = connect_trees(arrays, a, b, box, rng.random((size, len(a))))
-        done += size
+        path, more = connect_trees(arrays, a, b, box, rng.random((size, len(a))))
+        nodes, done = nodes + more, done + size
         if len(path):
             return ArmPath(shorten(arrays, path, rng.random((SHORTCUTS, 2))), nodes=nodes)
         size *= 10
-    return ArmPath(
-        np.empty((0, len(a))), f"no path found with {tries} random configurations", nodes
-    )
+    return ArmPath(np.empty((0, len(a))), f"no path found with {done} random configurations", nodes)
 
 
 def _fault(arm: PlacedArm, q: Array) -> str:
