@@ -358,6 +358,15 @@ def test_the_arm_is_folded_where_its_hand_would_meet_the_table(
     assert (high["success"], high["cause"], low["success"]) == (False, "no path", True)
 
 
+def test_the_ratio_of_yaw_rates_is_recorded_beyond_what_is_steered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kinetarium.studies.pick.run._WIDEST", 1.2)
+    picker = open_picker("scout-panda", RoleOptions())
+    found = calibrated.__wrapped__(picker, "mujoco", 0.8, 0.8, 2e-3)
+    assert found.multiplier == 1.2 and 1.5 < found.ratio < 2.0
+
+
 def test_wheels_that_do_not_turn_the_robot_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     class Stuck(Wait):
         def __init__(self, *_: Any, **__: Any) -> None:

@@ -42,13 +42,15 @@ class Turning:
     Attributes:
         x: The point about which it turns, in the root's frame, to the front [m].
         y: The same to the left [m].
-        multiplier: Commanded over actual yaw rate [-].
+        multiplier: Of the track, by which it is steered [-].
+        ratio: Commanded over actual yaw rate [-]: the multiplier, unless that would be too large.
         spread: How far that point of single turns is from it [m].
     """
 
     x: float = 0.0
     y: float = 0.0
     multiplier: float = 1.0
+    ratio: float = 1.0
     spread: float = 0.0
 
 

@@ -195,5 +195,6 @@ def calibrated(
     spread = float(np.linalg.norm(centres - (x, y), axis=1).max())
     asked = np.abs(chassis.commanded_speeds(recording["command"])[1]).sum() / SAMPLE_RATE
     turned = sum(abs(b.heading - a.heading) for a, b in pairwise(poses))
-    wider = min(float(asked / turned), _WIDEST) if picker.base.skids else 1.0
-    return Turning(x, y, wider, spread)
+    ratio = float(asked / turned)
+    wider = min(ratio, _WIDEST) if picker.base.skids else 1.0
+    return Turning(x, y, multiplier=wider, ratio=ratio, spread=spread)
