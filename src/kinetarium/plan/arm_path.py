@@ -336,7 +336,7 @@ def plan_arm_path(
     rng = np.random.default_rng(seed)
     nodes, done, size = 0, 0, 100
     while done < tries:
-        # Most searches are short: random numbers are drawn as they are needed, anew for each.
+        # Most searches are short: random numbers are drawn as each of them needs them.
         size = min(size, tries)
         path, more = connect_trees(arrays, a, b, box, rng.random((size, len(a))))
         nodes, done = nodes + more, done + size
