@@ -116,7 +116,4 @@ def test_gravity_is_defined_once() -> None:
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Constant) and node.value == 9.81
     }
-    # The vehicles and picking have their own until they change for other reasons.
-    assert found - {"control/vehicle/robot_base.py", "studies/pick/contacts.py"} == {
-        "spatial/gravity.py"
-    }
+    assert found == {"spatial/gravity.py"}

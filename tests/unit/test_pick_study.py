@@ -447,7 +447,7 @@ def test_a_base_that_is_steered_is_refused(
 ) -> None:
     assert main(["pick", "--robot", str(steered(tmp_path)), "--engine", "mujoco"]) == 2
     message = capsys.readouterr().err
-    assert "are steered: pick turns in place" in message and message.count("\n") == 1
+    assert "use a base that turns in place" in message and message.count("\n") == 1
 
 
 def test_every_factor_makes_cases() -> None:

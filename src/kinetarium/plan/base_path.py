@@ -28,6 +28,7 @@ from kinetarium.reach.collision.arm_in_scene import Obstacles
 from kinetarium.reach.collision.piece_arrays import PieceArrays
 from kinetarium.reach.collision.pieces import grown
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import wrapped
 
 MARGIN = 0.06
 """Distance that a robot keeps from obstacles while it drives: 3 cm is too little if its turning
@@ -302,7 +303,7 @@ def _legs(poses: Array, frame: Array, *, goal: Array) -> tuple[BaseLeg, ...]:
         if away <= SAME:
             legs.append(BaseLeg(start, end, turn=turn))
         else:
-            direction = (atan2(dy, dx) - before[2] + pi) % (2 * pi) - pi
+            direction = wrapped(atan2(dy, dx) - before[2])
             back = abs(abs(direction) - pi) < SAME
             direction = 0.0 if back or abs(direction) < SAME else direction
             legs.append(BaseLeg(start, end, length=-away if back else away, direction=direction))

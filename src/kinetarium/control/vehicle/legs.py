@@ -20,6 +20,7 @@ from kinetarium.control.vehicle.laws import LegTracking, PlanarPose, Speeds
 from kinetarium.control.vehicle.wheel_driver import planar_pose
 from kinetarium.control.vehicle.wheeled_base import Chassis, placed
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import wrapped
 
 _SHORTEST = 0.01
 """Distance below which a leg is skipped [m]."""
@@ -190,7 +191,7 @@ class LegDriver:
 
     def _learn_drift(self, actual: PlanarPose) -> None:
         """Learn how far a turn moves the steered point aside, from the step before."""
-        turn = _wrapped(actual.heading - self._last.heading)
+        turn = wrapped(actual.heading - self._last.heading)
         dx, dy = actual.x - self._last.x, actual.y - self._last.y
         aside = cos(actual.heading) * dy - sin(actual.heading) * dx
         faded = self._drift * exp(-abs(turn) / _DRIFT)
@@ -206,7 +207,7 @@ class LegDriver:
         """
         if self._next >= len(self._legs):
             return self._origin.x, self._origin.y
-        left = _wrapped(self._wanted - actual.heading)
+        left = wrapped(self._wanted - actual.heading)
         c, s = cos(self._wanted), sin(self._wanted)
         across = c * (actual.y - self._origin.y) - s * (actual.x - self._origin.x)
         moved, turned = self._drift.tolist()
@@ -235,7 +236,7 @@ class LegDriver:
             self._wanted += self._bias
         else:
             self._wanted = self._heading
-        turn = _wrapped(self._wanted - here.heading)
+        turn = wrapped(self._wanted - here.heading)
         limits = self._limits
         self._driving, self._origin, self._t0, self._pushed = False, here, t, 0.0
         self._drift = np.zeros(2)
@@ -282,7 +283,7 @@ class LegDriver:
             wanted = PlanarPose(
                 self._origin.x + along * cos(self._wanted),
                 self._origin.y + along * sin(self._wanted),
-                heading + _wrapped(self._wanted - heading),
+                heading + wrapped(self._wanted - heading),
             )
             reference = Speeds(self._sign * speed, 0.0)
             actual = actual._replace(heading=heading)
@@ -293,7 +294,7 @@ class LegDriver:
             done = since > self._profile.duration and (along_left < _AT_END or left < _AT_END)
         else:
             heading = self._wanted - self._sign * (self._profile.distance - way)
-            off = _wrapped(heading - actual.heading)
+            off = wrapped(heading - actual.heading)
             x, y = self._held_place(actual)
             wanted = PlanarPose(x, y, actual.heading + off)
             if since > self._profile.duration:
@@ -329,7 +330,3 @@ def turning_centre(begin: PlanarPose, end: PlanarPose) -> tuple[float, float]:
     R = np.array([[cos(turn), -sin(turn)], [sin(turn), cos(turn)]])
     x, y = np.linalg.solve(np.eye(2) - R, d).tolist()
     return x, y
-
-
-def _wrapped(angle: float) -> float:
-    return (angle + pi) % (2 * pi) - pi

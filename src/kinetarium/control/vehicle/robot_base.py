@@ -22,6 +22,8 @@ from kinetarium.scene import Actuation, DriveMode, Material
 from kinetarium.scene.robot import rigid_tree
 from kinetarium.scene.standing import holding_servos
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
+from kinetarium.spatial.rotation import wrapped
 
 SLICK = Material(friction=0.0)
 _PARALLEL = 0.99
@@ -36,8 +38,6 @@ _STEEPEST = 1.4
 """Largest steering angle [rad]."""
 _SUPPORTED = 5e-3
 """Height over the ground up to which a caster carries load [m]: soft tyres and contacts yield."""
-_GRAVITY = 9.81
-"""Gravitational acceleration [m/s^2]."""
 _STEERED_OFF = 2e-3
 """Steering error that the friction of a wheel may cause [rad]."""
 _STEERED_LATE = 5e-3
@@ -185,8 +185,7 @@ class _Parts:
         px, py = c * steering.x + s * steering.y, c * steering.y - s * steering.x
         # The angle at home, by which the offset of the wheel from its axis is turned back.
         rolled = sign * way
-        angle = atan2(rolled[1], rolled[0]) - heading
-        angle = (angle + pi) % (2 * pi) - pi
+        angle = wrapped(atan2(rolled[1], rolled[0]) - heading)
         back, aside = cos(angle), sin(angle)
         dx, dy = x - px, y - py
         zero = steering.ahead - steering.sign * angle
@@ -285,7 +284,7 @@ def wheel_drives(
     """Return the drive of every joint; steering is stiff enough for the friction of its wheel."""
     loose = passive_joints(robot)
     drives = {name: servo for name, servo in holding_servos(robot).items() if name not in loose}
-    load = friction * base.mass * _GRAVITY / len(base.wheels)
+    load = friction * base.mass * GRAVITY / len(base.wheels)
     for wheel in base.wheels:
         if wheel.command is not None:
             drives[wheel.joint] = Actuation(DriveMode.VELOCITY, damping=wheel_damping)

@@ -18,7 +18,7 @@ from kinetarium.legs.walk.plan import WalkPlan
 from kinetarium.legs.walk.planner import plan_walk
 from kinetarium.legs.walk.walk import LEG_NAMES, PlannedWalk, WalkWarning, WarningKind
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.gravity import GRAVITY as GRAVITY  # studies of walks have it from here
+from kinetarium.spatial.gravity import GRAVITY
 
 FINE_FRAMES = 48
 """Frames of a leg step from which accelerations are computed."""

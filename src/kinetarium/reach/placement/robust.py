@@ -22,7 +22,7 @@ from kinetarium.reach.placement.search import Goals, pose_seen_from
 from kinetarium.reach.placement.stance import Room, has_room, plane_seen_from
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.compiled import compiled
-from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about, wrapped
 
 APART, TURNED = 0.15, pi / 6
 """Bases are different if they are farther apart than this [m], or turned by more [rad]."""
@@ -386,7 +386,7 @@ def find_robust(
 
 
 def _are_near(a: Array, b: Array) -> bool:
-    turn = abs((a[2] - b[2] + pi) % (2 * pi) - pi)
+    turn = abs(wrapped(a[2] - b[2]))
     return bool(turn < TURNED and hypot(*(a - b)[:2]) < APART)
 
 

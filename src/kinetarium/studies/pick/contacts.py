@@ -24,8 +24,6 @@ from kinetarium.scene.tables import object_name
 from kinetarium.spatial.arrays import Array
 from kinetarium.studies.pick.robot import ROBOT
 
-GRAVITY = 9.81
-"""[m/s^2]."""
 SIDES = ("first", "second")
 """The sides of the grip, in names of channels."""
 MOST_LOAD = 1e3

@@ -30,7 +30,7 @@ from kinetarium.plan import (
 from kinetarium.reach import BaseError, BasePlacement, Obstacles, Placer, kept_map, place_stops
 from kinetarium.scene.tables import TableScene
 from kinetarium.spatial.arrays import Array
-from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about
+from kinetarium.spatial.rotation import inverse_pose, pose, rotation_about, wrapped
 from kinetarium.studies.pick.config import Placement
 from kinetarium.studies.pick.robot import ARM_MARGIN, Picker
 from kinetarium.studies.pick.way import (
@@ -309,7 +309,7 @@ class Planner:
         return PlanarPose(
             float(x + away * cos(angle) - (cos(heading) * bx - sin(heading) * by)),
             float(y + away * sin(angle) - (sin(heading) * bx + cos(heading) * by)),
-            (heading + pi) % (2 * pi) - pi,
+            wrapped(heading),
         )
 
     def _in_front(self, index: int) -> PlanarPose:

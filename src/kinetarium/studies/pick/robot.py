@@ -9,13 +9,14 @@ import numpy as np
 
 from kinetarium.control.vehicle.robot_base import (
     SLICK,
+    check_turns_in_place,
     ground_surfaces,
     passive_joints,
     tyre_links,
     vehicle,
     wheel_drives,
 )
-from kinetarium.control.vehicle.wheeled_base import DriveType, WheeledBase
+from kinetarium.control.vehicle.wheeled_base import WheeledBase
 from kinetarium.dynamics import link_poses
 from kinetarium.dynamics.chain import serial_chain
 from kinetarium.engines.protocol import FrictionRule
@@ -366,8 +367,5 @@ def open_picker(robot: str, reading: RoleOptions, sha256: str = "") -> Picker:
             " of one joint each"
         )
     base = vehicle(free)
-    if base.kind is DriveType.STEERED:
-        raise KinetariumError(
-            f"the wheels of {robot} are steered: pick turns in place, by wheels that are not"
-        )
+    check_turns_in_place(base)
     return Picker(free, replace(arm, joints=chain.joints), gripper, base)

@@ -23,6 +23,7 @@ from kinetarium.recording.recording import Channel, Recording
 from kinetarium.rollout.loop import Rollout
 from kinetarium.scene import Scene
 from kinetarium.scene.tables import Stand, TableScene
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import (
     continuous,
     pose,
@@ -31,7 +32,7 @@ from kinetarium.spatial.rotation import (
 )
 from kinetarium.studies.pick.arm_motion import RATE, first_commands
 from kinetarium.studies.pick.config import Case
-from kinetarium.studies.pick.contacts import GRAVITY, ContactsProbe
+from kinetarium.studies.pick.contacts import ContactsProbe
 from kinetarium.studies.pick.mission import Mission, Turning
 from kinetarium.studies.pick.planning import Planner
 from kinetarium.studies.pick.robot import ROBOT, Picker, open_picker

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import cos, hypot, pi, sin
+from math import cos, hypot, sin
 
 from kinetarium.control.vehicle.laws import PlanarPose
 from kinetarium.control.vehicle.legs import LegEnd
@@ -10,6 +10,7 @@ from kinetarium.control.vehicle.wheeled_base import placed
 from kinetarium.errors import KinetariumError
 from kinetarium.plan import BasePath, PlanningRobot, plan_base_path
 from kinetarium.reach import Obstacles
+from kinetarium.spatial.rotation import wrapped
 from kinetarium.studies.pick.robot import Picker
 
 _MARGIN = 0.03
@@ -164,5 +165,4 @@ def _joined(paths: Sequence[BasePath | None], *, centre: PlanarPose, straight: b
 
 def distance(a: PlanarPose, b: PlanarPose) -> tuple[float, float]:
     """Return the distance of two poses [m] and the angle between their headings [rad]."""
-    turn = (a.heading - b.heading + pi) % (2 * pi) - pi
-    return hypot(a.x - b.x, a.y - b.y), abs(turn)
+    return hypot(a.x - b.x, a.y - b.y), abs(wrapped(a.heading - b.heading))

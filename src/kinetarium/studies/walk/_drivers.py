@@ -6,8 +6,8 @@ import numpy as np
 
 from kinetarium.control.interface import Measurement
 from kinetarium.legs import LegKind, PlannedWalk
-from kinetarium.legs.walk.balance import GRAVITY
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 
 CONTROL_RATE = 200.0
 """[Hz]."""

@@ -25,6 +25,7 @@ from kinetarium.legs.walk.plan import table1_row
 from kinetarium.legs.walk.planner import judge_all_orders
 from kinetarium.legs.walk.route import lay_route
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.rotation import wrapped
 
 HEADING = radians(-9.858)
 """Rotation of the body [rad]."""
@@ -198,7 +199,7 @@ def planned_values(scene: Scene, machine: Machine) -> tuple[float, float, float]
     if scene.kind is LegKind.TTR:
         # The leg may point to its foot or away from it; the paper's points to it.
         h_x, c = (h_x, c) if h_x >= 0 else (-h_x, c - np.pi)
-        c = degrees((c + np.pi) % (2 * np.pi) - np.pi)
+        c = degrees(wrapped(c))
     return -h_x + 0.0, -c + 0.0, v_z + 0.0
 
 

@@ -24,7 +24,6 @@ from kinetarium.legs.quadruped import (
     quadruped_model,
 )
 from kinetarium.legs.walk.balance import (
-    GRAVITY,
     Physics,
     balance_warnings,
     mass_points,
@@ -47,6 +46,7 @@ from kinetarium.scene import (
     ground,
 )
 from kinetarium.spatial.arrays import Array, frozen
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.spatial.rotation import (
     pose,
     quaternion_from_rotation,

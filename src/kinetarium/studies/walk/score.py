@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from kinetarium.legs import LegKind
 from kinetarium.legs.quadruped import MotorDrive
-from kinetarium.legs.walk.balance import GRAVITY
 from kinetarium.recording.recording import Recording, Row
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.studies.walk.config import HOLD, NO_ENGINE, SETTLE, Case, Drives
 
 TIPPED = 10.0
