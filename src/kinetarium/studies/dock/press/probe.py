@@ -1,12 +1,14 @@
 """ProbeCone: a probe on the chaser that a cone on the target guides into a socket with a latch.
 
 The cone narrows from the target's face to a socket of the probe's diameter and a clearance. Two
-places touch: the rim of the probe's tip on the wall of cone or socket, and the socket's mouth on
-the side of the probe; each is a spring and a damper with friction that sticks up to Coulomb's
-limit. A tilted probe touches both at a depth l = (D - d)/tilt; if l < mu d each contact is within
-the friction cone of the other, and a probe that was pressed in so stays wedged, whatever pushes
-from behind (Whitney, "Quasi-static assembly of compliantly supported rigid parts", 1982). It is
-safe below a tilt of (D - d)/(mu d).
+places touch: the rim of the probe's tip on face, cone or socket, and the socket's mouth on the
+side of the probe; each is a spring and a damper with friction that sticks up to Coulomb's limit.
+The rim is pushed out of the surface through which it is least deep, and the mouth takes its
+stiffness as the tip passes it, so that springs return no more than was put into them. A tilted
+probe touches both at a depth l = (D - d)/tilt; if l < mu d each contact is within the friction
+cone of the other, and a probe that was pressed in so stays wedged, whatever pushes from behind
+(Whitney, "Quasi-static assembly of compliantly supported rigid parts", 1982). It is safe below a
+tilt of (D - d)/(mu d).
 """
 
 from collections.abc import Iterable
@@ -69,6 +71,9 @@ class ProbeShape:
 SHAPE = ProbeShape()
 _ASKEW = 0.5
 """Cosine of the tilt beyond which a probe does not enter [-]."""
+_ENTRY = 5e-3
+"""Way of the tip behind the mouth over which the mouth takes its stiffness [m]: where the tip
+passes it, the rim is the same contact."""
 
 
 class ProbeContact:
@@ -109,6 +114,7 @@ class ProbeContact:
         face = X_WT[:3, 3] + SATELLITE_LENGTH / 2 * X_WT[:3, 0]
         self.depth = float((tip - face) @ inward)
         contacts = [self._at_tip(X_WC, tip, face, inward), self._at_mouth(X_WC, tip, face, inward)]
+        entered = min(max((self.depth - shape.mouth) / _ENTRY, 0.0), 1.0)
         force, moment = np.zeros(3), np.zeros(3)
         for number, (point, normal, into) in enumerate(contacts):
             if into <= 0:
@@ -116,6 +122,10 @@ class ProbeContact:
                 continue
             slip = _velocity(V_C, X_WC, point) - _velocity(V_T, X_WT, point)
             pushed = max(self._k * into - self._c * float(slip @ normal), 0.0)
+            if number == 1 and entered < 1.0:
+                pushed *= entered
+                # The energy that the spring gains by its stiffness is work of the insertion.
+                force -= 0.5 * self._k * into**2 / _ENTRY * inward
             self.side = max(self.side, pushed)
             push = pushed * normal - self._drag(number, pushed, slip, normal, dt)
             force += push
@@ -132,24 +142,23 @@ class ProbeContact:
         self, X_WC: Array, tip: Array, face: Array, inward: Array
     ) -> tuple[Array, Array, float]:
         """Return where the rim of the tip touches the wall, the normal there and the overlap."""
-        shape = self.shape
-        if self.depth <= 0:
-            return tip, inward, 0.0
-        beside = (tip - face) - self.depth * inward
-        aside = _direction(beside)
-        if float(beside @ aside) > shape.opening:  # it missed the cone and meets the face, if any
-            onto = self.depth if self.depth < shape.length / 2 else 0.0
-            return tip, -inward, onto if float(beside @ aside) < CIRCUMRADIUS else 0.0
+        shape, slope = self.shape, self.shape.half_angle
+        aside = _direction((tip - face) - self.depth * inward)
         out = _direction(aside - float(aside @ X_WC[:3, 0]) * X_WC[:3, 0])
         point = tip + shape.radius * out
         deep = float((point - face) @ inward)
         away = (point - face) - deep * inward
         reach, radial = float(np.linalg.norm(away)), _direction(away)
-        if deep < shape.mouth:
-            slope = shape.half_angle
-            into = (reach - (shape.opening - deep * tan(slope))) * cos(slope)
-            return point, -cos(slope) * radial - sin(slope) * inward, into
-        return point, -radial, reach - shape.socket_radius
+        beyond_cone = (reach - (shape.opening - deep * tan(slope))) * cos(slope)
+        surfaces = (
+            (deep, -inward),
+            (beyond_cone, -cos(slope) * radial - sin(slope) * inward),
+            (reach - shape.socket_radius, -radial),
+        )
+        into, normal = min(surfaces, key=lambda surface: surface[0])
+        if reach > CIRCUMRADIUS or into > shape.length / 2:  # it passed the satellite
+            into = 0.0
+        return point, normal, into
 
     def _at_mouth(
         self, X_WC: Array, tip: Array, face: Array, inward: Array
