@@ -146,14 +146,22 @@ def test_axes_and_scale_are_those_of_the_picture(view):
     view.until(lambda s: s["projection"] == "orthographic")
     view.page.evaluate("window.kinetarium.setTime(0)")
     box = view.page.locator(".stage canvas").bounding_box()
-    seen = view.eye()[:2, :3] * np.array([[box["width"] / 2], [box["height"] / 2]])
-    line = ".gauge[data-gauge=length]"
-    width = view.page.locator(f"{line} i").bounding_box()["width"]
-    text, unit = view.page.locator(f"{line} span").inner_text().split()
-    metres = float(text) * {"m": 1.0, "cm": 0.01, "mm": 1e-3}[unit]
-    per_metre = np.linalg.norm(seen, axis=1)  # of pixels, along the picture's x and y
+    line = view.page.locator(".gauge[data-gauge=length]")
+
+    def pixels():
+        """Return how many a metre along each axis is in the picture's x and y."""
+        return view.eye()[:2, :3] * np.array([[box["width"] / 2], [box["height"] / 2]])
+
+    def is_to_scale(_):
+        width = line.locator("i").bounding_box()["width"]
+        text, unit = line.locator("span").inner_text().split()
+        metres = float(text) * {"m": 1.0, "cm": 0.01, "mm": 1e-3}[unit]
+        return width == pytest.approx(metres * np.linalg.norm(pixels()[0]), abs=1.0)
+
+    view.until(is_to_scale)  # it follows the picture with the next frame
+    seen = pixels()
+    per_metre = np.linalg.norm(seen, axis=1)
     assert per_metre[0] == pytest.approx(per_metre[1], rel=1e-3)
-    assert width == pytest.approx(metres * per_metre[0], abs=1.0)
     ends = "l => ['x2', 'y2'].map(n => Number(l.getAttribute(n)))"
     for axis, name in enumerate("xyz"):
         x, y = view.page.locator(f".triad line.{name}").evaluate(ends)

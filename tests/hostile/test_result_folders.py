@@ -71,7 +71,7 @@ def test_an_edited_config_is_noticed(out: Path, capsys: Any) -> None:
     metrics = (out / "metrics.json").read_bytes()
     assert "config.toml' has changed since it was written" in refused(capsys, "resume", out)
     (out / "checksums.json").unlink()  # as after a kill
-    assert "it was edited" in refused(capsys, "resume", out)
+    assert "its config.toml was edited" in refused(capsys, "resume", out)
     assert (out / "metrics.json").read_bytes() == metrics
 
 
