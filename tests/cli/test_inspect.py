@@ -185,7 +185,9 @@ def test_mesh_roots_may_be_repeated(call, arm_with_mesh, tmp_path):
     empty.mkdir()
     (tmp_path / "shape.obj").rename(far / "shape.obj")
     assert call("inspect", arm_with_mesh).code == 2
-    assert call("inspect", arm_with_mesh, "--mesh-root", empty, "--mesh-root", far).code == 0
+    for roots in (["--mesh-root", empty, "--mesh-root", far], ["--mesh-root", empty, far]):
+        assert call("inspect", arm_with_mesh, *roots).code == 0
+    assert call("inspect", "--mesh-root", empty, "--mesh-root", far, arm_with_mesh).code == 0
 
 
 def test_xacro_arguments(call, tmp_path):

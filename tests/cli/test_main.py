@@ -2,10 +2,14 @@ import os
 import pty
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
+import tyro
 
+from kinetarium.cli.core.arguments import parse_arguments
 from kinetarium.cli.core.registry import COMMANDS, Command
+from kinetarium.errors import KinetariumError
 from needs import needs
 
 HEAVY = (
@@ -107,6 +111,30 @@ def test_wrong_arguments(call, words, said):
     assert said in err
     assert err.startswith("kinetarium: ") and err.count("\n") == 1
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "words", ["a --arg b --plain x --arg c d", "a --arg=b --plain=x --arg=c --arg d"]
+)
+def test_flags_of_several_values_may_be_repeated(words):
+    @dataclass(frozen=True)
+    class Config:
+        """A command.
+
+        Attributes:
+            given: Without a flag.
+            arg: Several.
+            plain: One.
+        """
+
+        given: tyro.conf.Positional[str]
+        arg: tuple[str, ...] = ()
+        plain: str = ""
+
+    config, _ = parse_arguments(words.split(), command="x", config=Config, help="")
+    assert config == Config("a", ("b", "c", "d"), "x")
+    with pytest.raises(KinetariumError, match="--plain takes one value, not x and y"):
+        parse_arguments(["a", "--plain", "x", "--plain", "y"], command="x", config=Config, help="")
 
 
 def test_narrow_terminals_change_nothing(call, monkeypatch):

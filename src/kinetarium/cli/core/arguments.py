@@ -1,12 +1,12 @@
 """Parse a command line into the command's config; flags are generated from its dataclass."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, is_dataclass, make_dataclass, replace
 from enum import EnumMeta
 from io import StringIO
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from warnings import catch_warnings, simplefilter
@@ -36,6 +36,7 @@ _NO_NUMBER = re.compile(
     r"error parsing (?P<flag>--[\w-]+): (?:could not convert string to float: |invalid literal for"
     r" int\(\) with base 10: |Could not find valid parse for arguments: )(?P<words>.*)"
 )
+_FLAG = re.compile(r"--?[A-Za-z]")
 _SEEN = object()
 """Marks a dataclass whose flags are being described."""
 
@@ -112,6 +113,7 @@ def parse_arguments(
         SystemExit: After printing the help on request.
     """
     joined, program = _with_output_flags(config), f"kinetarium {command}"
+    words = _gathered(words, joined)
     complaint = StringIO()
     try:
         with redirect_stderr(complaint):
@@ -228,18 +230,57 @@ def _described(field: StructFieldSpec) -> StructFieldSpec:
     return replace(field, helptext=help)
 
 
-def _flags(arguments: type) -> set[str]:
-    """Return every flag of the parser."""
+def _flags(arguments: type) -> dict[str, Any]:
+    """Return every flag of the parser, with its action."""
     with catch_warnings():
         simplefilter("ignore", DeprecationWarning)  # tyro has no other way to its parser
         parser = tyro.extras.get_parser(arguments, config=_MARKERS)
-    return {flag for action in parser._actions for flag in action.option_strings}
+    return {flag: action for action in parser._actions for flag in action.option_strings}
 
 
-def _refuse_unknown_flags(words: Sequence[str], *, known: set[str]) -> None:
+def _gathered(words: Sequence[str], arguments: type) -> list[str]:
+    """Write flags of several values as the parser takes them: once, or once for each value.
+
+    Of a flag that is repeated it would keep the last values and drop the others.
+
+    Raises:
+        UsageError: If a flag of one value is given two.
+    """
+    groups: list[list[str]] = [[]]
+    for word in words:
+        flag, has_value, value = word.partition("=")
+        if _FLAG.match(flag):
+            groups.append([flag.replace("_", "-"), *([value] if has_value else [])])
+        else:
+            groups[-1].append(word)
+    first, *given = groups
+    once = len({flag for flag, *_ in given}) == len(given)
+    # Words after a single value may be the robot, unless that came first.
+    if once and not (first and any(len(group) > 2 for group in given)):
+        return list(words)
+    known, earlier = _flags(arguments), dict[str, list[str]]()
+    result = [first]
+    for group in given:
+        flag, *values = group
+        action = known.get(flag)
+        takes = action.nargs if action else 0
+        before = earlier.setdefault(flag, group)
+        if "Append" in type(action).__name__:  # one value each time
+            result += [[flag, value] for value in values] if first and values else [group]
+        elif takes in ("*", "+") and before is not group:
+            before += values
+        elif takes == 1 and before[1:2] != values[:1]:
+            both = " and ".join(before[1:2] + values[:1])
+            raise UsageError(f"{flag} takes one value, not {both}")
+        else:
+            result.append(group)
+    return [*chain.from_iterable(result)]
+
+
+def _refuse_unknown_flags(words: Sequence[str], *, known: Collection[str]) -> None:
     for word in words:
         flag = word.partition("=")[0].replace("_", "-")
-        if re.match(r"--?[A-Za-z]", flag) and flag not in known:
+        if _FLAG.match(flag) and flag not in known:
             raise UnknownNameError("flag", flag, known=known) from None
 
 
