@@ -378,8 +378,8 @@ OWN_SNIPPETS = {
     "brackets in quotes": ("""<z a="${'}'}${')'}"/>""", '<z a="})"/>'),
     "calls in eval": ('<z a="$(eval max(1, 2))"/>', '<z a="2"/>'),
     "addresses of packages": (
-        '<z a="$(find arm)/a.stl" b="file://$(find arm)/a.stl"/>',
-        '<z a="package://arm/a.stl" b="package://arm/a.stl"/>',
+        '<z a="$(find arm)/a.stl" b="file://$(find arm)/a.stl" c="file:///$(find arm)/a.stl"/>',
+        '<z a="package://arm/a.stl" b="package://arm/a.stl" c="package://arm/a.stl"/>',
     ),
     "truth in eval": (
         '<xacro:arg name="on" default="true"/><z a="$(eval on == true and arg(\'on\'))"/>',

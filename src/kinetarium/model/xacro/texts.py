@@ -25,6 +25,7 @@ MOST_CHAINED = 50
 
 _MOST_NESTING = 4
 _OPENING = re.compile(r"\$+[{(]")
+_FILE_OF_PACKAGE = re.compile("file:/*package://")
 
 
 class Texts(Namespace):
@@ -136,7 +137,7 @@ class Texts(Namespace):
                 code=Code.TOO_LARGE,
             )
         # $(find NAME) is an address already, so a file:// before it is removed.
-        return "".join(texts).replace("file://package://", "package://")
+        return _FILE_OF_PACKAGE.sub("package://", "".join(texts))
 
     def _pieces(self, text: str, scope: Scope, nesting: int) -> Iterator[Value]:
         position = 0
