@@ -104,6 +104,42 @@ def test_own_package_is_found_upwards_only_inside_the_roots(tree):
     assert resolver(tree / "ws/deep/foo_description/urdf", tree / "ws").mesh(uri, line=1)
 
 
+@pytest.mark.parametrize("folder", ["", "urdf"])
+def test_own_package_comes_before_an_installed_one_of_the_same_name(tree, folder):
+    own = tree / "own/bar_description"
+    for part in ("meshes", "urdf"):
+        (own / part).mkdir(parents=True)
+    (own / "meshes/bar.stl").touch()
+    uri = "package://bar_description/meshes/bar.stl"
+    assert resolver(own / folder, own).mesh(uri, line=1) == own / "meshes/bar.stl"
+    if folder:  # the package is not within the roots, and not to be replaced by the other
+        code, message = refused(resolver(own / folder), uri)
+        assert code is Code.MESH_MISSING and "--mesh-root DIR" in message
+    else:
+        assert resolver(own).mesh(uri, line=1) == own / "meshes/bar.stl"
+
+
+@pytest.mark.parametrize("root", ["ws", "ws/foo_description"])
+def test_package_is_known_by_the_name_in_its_package_xml(tree, root):
+    uri = "package://my_foo/meshes/foo.stl"
+    declared = tree / "ws/foo_description/package.xml"
+    entity = '<!DOCTYPE p [<!ENTITY e "my_foo">]><package><name>&e;</name></package>'
+    for text in ("<package><name>my_foo", entity, "<package/>"):
+        declared.write_text(text)
+        assert refused(resolver(tree / "robot", tree / root), uri)[0] is Code.MESH_MISSING
+    declared.write_text("<package><name> my_foo </name></package>")
+    mesh = tree / "ws/foo_description/meshes/foo.stl"
+    assert resolver(tree / "robot", tree / root).mesh(uri, line=1) == mesh
+    assert resolver(tree / "ws/foo_description/urdf", tree / root).mesh(uri, line=1) == mesh
+
+
+def test_address_of_a_package_without_its_name_is_relative(tree):
+    for uri in ("package:///meshes/arm.stl", "package:///arm.stl", "package://arm.stl"):
+        found = resolver(tree / "robot", tree / "robot/meshes").mesh(uri, line=1)
+        assert found == tree / "robot/meshes/arm.stl"
+    assert "unknown package" not in refused(resolver(tree / "robot"), "package:///x.stl")[1]
+
+
 def test_package_beside_the_robot_file(tree):
     assert resolver(tree / "robot").mesh("package://gripper/finger.stl", line=1)
 

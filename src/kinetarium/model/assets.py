@@ -4,13 +4,15 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from contextlib import suppress
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 
-from kinetarium.model.diagnostics import Code, Diagnostics
+from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError, read_robot_part
+from kinetarium.model.markup import parse_xml
 
 _PACKAGES = ("pybullet_data", "dm_control", "gymnasium", "gymnasium_robotics", "mujoco")
 """Python packages with robot files."""
@@ -40,6 +42,8 @@ def _package_folder(name: str) -> Path | None:
 
 MOST_CHARACTERS = 4096
 """The longest address that is resolved."""
+MOST_FOLDERS = 1000
+"""Entries of a root that are searched for packages."""
 
 
 class AssetResolver:
@@ -135,24 +139,27 @@ class AssetResolver:
         if not separator:
             if os.path.isabs(uri):
                 return self._first([uri], allowed=self._named)
-            start = self._folder if folder is None else _real(folder)
-            enclosing = [p for p in self._packages.values() if _within(start, _prefixes([p]))]
             try:
-                bases = [start, *self._roots, *enclosing]
-                return self._first(os.path.join(base, uri) for base in bases)
+                return self._relative(uri, folder)
             except _UnusableError as error:
                 if error.code is Code.MESH_MISSING:  # a file name may contain a colon
                     _refuse_scheme(uri)
                 raise
         match scheme.lower():
             case "package" | "model":
-                return self._in_package(rest)
+                return self._in_package(rest, folder)
             case "file" if rest.startswith("/"):
                 return self._first(["/" + rest.lstrip("/")], allowed=self._named)
         raise _UnusableError(Code.MESH_REMOTE, "is not a file of this computer", _COPY_IT)
 
-    def _in_package(self, address: str) -> Path:
-        """Find NAME/rest; some files write a third slash before NAME."""
+    def _relative(self, address: str, folder: Path | None) -> Path:
+        start = self._folder if folder is None else _real(folder)
+        enclosing = [p for p in self._packages.values() if _within(start, _prefixes([p]))]
+        bases = [start, *self._roots, *enclosing]
+        return self._first(os.path.join(base, address) for base in bases)
+
+    def _in_package(self, address: str, folder: Path | None) -> Path:
+        """Find NAME/rest; some files write a third slash before NAME, or have no NAME."""
         name, _, rest = address.lstrip("/").partition("/")
         rest = rest.lstrip("/")
         if name in (".", "..") or (
@@ -160,29 +167,52 @@ class AssetResolver:
         ):
             raise _UnusableError(Code.MESH_OUTSIDE, "leaves its package", "remove the '..'")
         folders = filter(self._is_folder, self._package_folders(name))
-        best = next(folders, None)
-        if not name or best is None:
-            raise _UnusableError(
-                Code.MESH_MISSING,
-                f"is in the unknown package {_shown(name)}",
-                "pass --mesh-root DIR, the package's folder or its parent",
-            )
-        return self._first(os.path.join(folder, rest) for folder in chain([best], folders))
+        best = next(folders, None) if name else None
+        if best is not None:
+            return self._first(os.path.join(folder, rest) for folder in chain([best], folders))
+        if name and (not rest or address.startswith("/")):
+            try:
+                return self._relative(address.lstrip("/"), folder)
+            except _UnusableError:
+                if not rest:
+                    raise
+        raise _UnusableError(
+            Code.MESH_MISSING,
+            f"is in the unknown package {_shown(name)}",
+            "pass --mesh-root DIR, the package's folder or its parent",
+        )
 
     def _package_folders(self, name: str) -> Iterator[str]:
         """Yield the folders where a package may be, best first."""
-        installed = self._packages.values()
         yield from (os.path.join(root, name) for root in self._roots)
         yield from (root for root in self._roots if os.path.basename(root) == name)
-        if name in self._packages:
-            yield self._packages[name]
-        yield from (os.path.join(folder, "robots", name) for folder in installed)
-        yield from (os.path.join(folder, name) for folder in installed)
         # The robot file's own package, searched upwards within the roots.
-        for folder in _upwards(self._folder):
-            if os.path.basename(folder) == name and _within(folder, self._allowed):
-                yield folder
+        own = [folder for folder in _upwards(self._folder) if os.path.basename(folder) == name]
+        yield from (folder for folder in own if _within(folder, self._allowed))
+        yield from self._declared_packages.get(name, ())
+        if all(_within(folder, self._allowed) for folder in own):  # else the user's is elsewhere
+            installed = self._packages.values()
+            if name in self._packages:
+                yield self._packages[name]
+            yield from (os.path.join(folder, "robots", name) for folder in installed)
+            yield from (os.path.join(folder, name) for folder in installed)
         yield os.path.join(self._folder, name)
+
+    @cached_property
+    def _declared_packages(self) -> dict[str, list[str]]:
+        """The folders, in and above the roots' own, that a package.xml names otherwise."""
+        folders = [folder for folder in _upwards(self._folder) if _within(folder, self._named)]
+        for root in self._roots:
+            folders.append(root)
+            with suppress(OSError), os.scandir(root) as entries:
+                folders += sorted(entry.path for entry in islice(entries, MOST_FOLDERS))
+        found: dict[str, list[str]] = {}
+        for folder in dict.fromkeys(folders):
+            with suppress(OSError, RobotFileError):
+                file = self._real_file(os.path.join(folder, "package.xml"))
+                if _within(file, self._allowed) and os.path.isfile(file):
+                    found.setdefault(_package_name(Path(file)), []).append(folder)
+        return found
 
     def _first(self, candidates: Iterable[str], allowed: tuple[str, ...] | None = None) -> Path:
         """Return the first candidate that exists inside the allowed roots and is a regular file."""
@@ -283,6 +313,14 @@ def _prefixes(roots: Iterable[str]) -> tuple[str, ...]:
 def _within(path: str, prefixes: tuple[str, ...]) -> bool:
     """Return whether a real path is one of the real folders of the prefixes, or below one."""
     return os.path.join(path, "").startswith(prefixes)
+
+
+def _package_name(file: Path) -> str:
+    """Return the name in a package.xml; empty if there is none."""
+    diagnostics = Diagnostics(str(file))
+    data = read_robot_part(file, diagnostics=diagnostics, most=2**20)
+    names = parse_xml(data, diagnostics=diagnostics).all("name")
+    return names[0].text.strip() if names else ""
 
 
 def _shown(text: str) -> str:
