@@ -170,6 +170,12 @@ def test_collada(tmp_path):
     assert_is_cube(load(written(tmp_path / "a.dae", collada())))
 
 
+def test_collada_ids_are_of_a_kind(tmp_path):
+    for nodes in ('<node id="s"><instance_geometry url="#g"/></node>',
+                  '<node id="g"><instance_geometry url="#g"/></node>'):  # fmt: skip
+        assert_is_cube(load(written(tmp_path / "a.dae", collada(nodes=nodes))))
+
+
 def test_collada_needs_no_scene(tmp_path):
     placed = '<node><translate>0 0 9</translate><instance_geometry url="#g"/></node>'
     text = collada(nodes=placed)

@@ -60,7 +60,8 @@ class _ColladaScene:
 
     def __init__(self, root: Element) -> None:
         self._root = root
-        self._by_id = {e.attributes["id"]: e for e in root.walk() if "id" in e.attributes}
+        # Some exporters give a scene and its node the same id.
+        self._by_id = {(e.tag, e.attributes.get("id")): e for e in root.walk()}
         self._parts: list[_Triangles] = []
         self._geometries: dict[int, _Triangles] = {}
         self._positions: dict[str, Array] = {}
@@ -181,8 +182,8 @@ class _ColladaScene:
     def _target(self, element: Element, attribute: str, tag: str) -> Element:
         """Resolve a reference within the document."""
         reference = element.attributes.get(attribute, "")
-        target = self._by_id.get(reference[1:])
-        if not reference.startswith("#") or target is None or target.tag != tag:
+        target = self._by_id.get((tag, reference[1:]))
+        if not reference.startswith("#") or target is None:
             _refuse(element, f"refers to a <{tag}> that does not exist")
         return target
 
