@@ -79,6 +79,9 @@ UNLISTED = {
     "schema": ('name="arm"', 'name="arm" xmlns:xsi="x" xsi:noNamespaceSchemaLocation="y"'),
     "material": _in_robot('<material name="m"><colour/><specular rgb="1 1 1"/></material>'),
     "names of shapes": ("<collision>", '<collision name="c">'),
+    "two materials": _in_link(
+        f"<visual><geometry>{BOX}</geometry><material/><material name='m'/></visual>"
+    ),
 }
 
 

@@ -208,8 +208,8 @@ class LinkReader:
         shape = self._shape(written, link)
         if shape is None:
             return None
-        material = self._children.at_most_one(element, "material")
-        color = self.color(material) if material else None
+        materials = element.all("material")  # of several the first counts, as in urdfdom
+        color = self.color(materials[0]) if materials else None
         return Geometry(shape, X_LG, element.attributes.get("name", ""), color)
 
     def _shape(self, element: Element, link: str) -> Shape | None:
