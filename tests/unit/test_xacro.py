@@ -10,6 +10,7 @@ import xacro
 
 from kinetarium.model.assets import AssetResolver
 from kinetarium.model.diagnostics import Code, Diagnostics, RobotFileError
+from kinetarium.model.load import load_robot
 from kinetarium.model.markup import Element, parse_xml
 from kinetarium.model.reading import Reading
 from kinetarium.model.xacro import expand_xacro, uses_xacro
@@ -154,6 +155,18 @@ def test_files_are_included_from_packages(expand: Expand, tmp_path: Path) -> Non
         roots=(tmp_path / "packages",),
     )
     assert [child.tag for child in root.children] == ["arm"]
+
+
+def test_stray_text_is_reported_where_it_is(tmp_path: Path) -> None:
+    macro = '<xacro:macro name="m">\n\nb</xacro:macro>'
+    (tmp_path / "part.xacro").write_text(f'{HEAD}\n<link name="x"/>\na {macro}</robot>')
+    file = tmp_path / "robot.xacro"
+    for called, line in (("", 3), ("<link name='y'><xacro:m/></link>", 5)):
+        file.write_text(f'{HEAD}\n<xacro:include filename="part.xacro"/>{called}</robot>')
+        with pytest.raises(RobotFileError) as caught:
+            load_robot(file)
+        last = max(caught.value.refusals, key=lambda refusal: refusal.line or 0)
+        assert (Path(last.file).name, last.line) == ("part.xacro", line)
 
 
 def test_a_file_may_be_included_twice(expand: Expand, tmp_path: Path) -> None:

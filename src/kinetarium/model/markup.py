@@ -29,6 +29,8 @@ class Element:
         children: The elements inside it.
         text: The characters directly inside it.
         file: The included file it is in; empty for the robot file itself.
+        text_line: The line on which its text begins; 0 without text.
+        text_file: The file of its text, if that is not its own.
     """
 
     tag: str
@@ -37,6 +39,8 @@ class Element:
     children: list["Element"] = field(default_factory=list)
     text: str = ""
     file: str = ""
+    text_line: int = 0
+    text_file: str = ""
 
     def all(self, tag: str) -> list["Element"]:
         """Return the children of one name."""
@@ -76,7 +80,7 @@ class _TreeBuilder:
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._texts.append
+        self.parser.CharacterDataHandler = self._text
         self.parser.StartDoctypeDeclHandler = self._doctype
         self.parser.EntityDeclHandler = self._doctype
         self.parser.XmlDeclHandler = self._declaration
@@ -131,6 +135,13 @@ class _TreeBuilder:
         else:
             self.root = element
         self._open.append((element, len(self._texts)))
+
+    def _text(self, text: str) -> None:
+        self._texts.append(text)
+        if not text.isspace():
+            element = self._open[-1][0]
+            if not element.text_line:  # the parser is at the end of the text
+                element.text_line = self.parser.CurrentLineNumber - text.lstrip().count("\n")
 
     def _end(self, _: str) -> None:
         element, first = self._open.pop()

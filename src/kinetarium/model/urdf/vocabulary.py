@@ -217,26 +217,29 @@ class Children:
         unknown: Sequence[str],
         others: Sequence[Element],
     ) -> Iterator[RobotFileError]:
-        if stray or unknown:
-            with self.diagnostics.within(element.file or self.diagnostics.file, element.line):
-                if stray and Allowance.STRAY_TEXT in self.diagnostics.allow:
+        file = element.file or self.diagnostics.file
+        if stray:
+            line = element.text_line or element.line
+            with self.diagnostics.within(element.text_file or file, line):
+                if Allowance.STRAY_TEXT in self.diagnostics.allow:
                     self.diagnostics.repair(
                         Code.UNKNOWN_ELEMENT,
                         str(element),
                         f"omitted stray text: {stray[:40]!r}",
-                        line=element.line,
+                        line=line,
                     )
-                elif stray:
+                else:
                     yield self.diagnostics.refusal(
                         Code.UNKNOWN_ELEMENT,
                         f"{element} contains stray text: {stray[:40]!r}",
                         remedy="remove it, make it a comment, or pass --lenient stray-text",
                     )
-                for name in unknown:
-                    if not name.startswith(_SILENT_PREFIXES):
-                        fault = self._attribute_fault(element, name, kind)
-                        if fault:
-                            yield fault
+        for name in unknown:
+            if not name.startswith(_SILENT_PREFIXES):
+                with self.diagnostics.within(file, element.line):
+                    fault = self._attribute_fault(element, name, kind)
+                if fault:
+                    yield fault
         for child in others:
             with self.diagnostics.within(child.file or self.diagnostics.file, child.line):
                 fault = self._child_fault(element, child, kind)

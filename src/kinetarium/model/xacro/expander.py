@@ -172,7 +172,14 @@ class _Expander:
             if not name.startswith(_PREFIX) and name != "xmlns:xacro"
         }
         text = self._texts.text(source.text, frame.scope)
-        element = Element(tag, attributes, source.line, text=text, file=self._diagnostics.file)
+        element = Element(
+            tag,
+            attributes,
+            source.line,
+            text=text,
+            file=self._diagnostics.file,
+            text_line=source.text_line,
+        )
         self._budget.make_element(element)
         frame.target.children.append(element)
         inside = replace(
@@ -199,6 +206,9 @@ class _Expander:
         holds_text = frame.holds_text
         if text.strip():
             self._budget.make_text(len(frame.target.text) + len(text))
+            if not frame.target.text.strip():
+                frame.target.text_line = source.text_line
+                frame.target.text_file = frame.file
             frame.target.text += text
             holds_text = True
         inside = replace(
