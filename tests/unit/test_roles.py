@@ -336,12 +336,12 @@ def test_a_robot_that_hangs_from_the_world_is_fixed_although_its_limbs_look_like
       <body name="f{0}" pos="0 0 -0.3"><joint name="k{0}" axis="0 1 0" range="-1 1"/>
         <geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02" mass="0.3"/></body></body>"""
     text = """<mujoco model="hung"><compiler angle="radian"/><worldbody>
-      <body name="plate" pos="0 0 0.8">{0}<geom type="box" size="0.2 0.2 0.02" mass="5"/>{1}</body>
+      <body name="plate" pos="0 0 {2}">{0}<geom type="box" size="0.2 0.2 0.02" mass="5"/>{1}</body>
       </worldbody></mujoco>"""
     limbs = limb.format(1, 0.15) + limb.format(2, -0.15)
     file = tmp_path / "hung.xml"
-    for free, kind in (("", "fixed"), ("<freejoint/>", "free")):
-        file.write_text(text.format(free, limbs))
+    for free, kind, height in (("", "fixed", 0.8), ("", "fixed", 0), ("<freejoint/>", "free", 0.8)):
+        file.write_text(text.format(free, limbs, height))
         assert str(find_roles(load_robot(file)).base) == f"{kind} base (mjcf)"
 
 

@@ -129,7 +129,10 @@ def _by_geometry(model: RobotModel) -> Roles:
 
 
 def _by_robot_file(model: RobotModel, found: Roles) -> Roles:
-    """Take keyframes as home and sites as tools, which MJCF has."""
+    """Take what MJCF has: the root without a free joint is fixed, keyframes, sites as tools."""
+    moves = model.free_base or found.base.kind is BaseKind.PLANAR
+    if model.source.format == "mjcf" and model.moving_joints and not moves:
+        found = replace(found, base=BaseRole(kind=BaseKind.FIXED, source=RoleSource.MJCF))
     found = _with_home(model, found, model.declared.poses, RoleSource.MJCF)
     arms = tuple(_at_site(model, arm) for arm in found.arms)
     return replace(found, arms=arms)
