@@ -1,7 +1,7 @@
 """Roles: detection against known geometry, SRDF, roles files, and what is asked for."""
 
 from itertools import pairwise
-from math import cos, pi, sin
+from math import atan2, cos, pi, sin
 from pathlib import Path
 
 import pytest
@@ -356,6 +356,20 @@ def test_mjcf_states_drives_poses_and_sites(tmp_path):
     assert (roles.home_source, roles.base.source) == (RoleSource.MJCF, RoleSource.MJCF)
     assert (roles.arm().tool, roles.arm().xyz) == ("d", (0, 0, pytest.approx(0.1)))
     assert roles.arm().source is RoleSource.MJCF and roles.base.kind is BaseKind.FREE
+
+
+@pytest.mark.parametrize(("quat", "upright"), [("0.6 0 0 0.8", True), ("0.98 0 0.17 0", False)])
+def test_a_home_pose_is_that_of_an_upright_root(tmp_path, quat, upright):
+    file = tmp_path / "robot.xml"
+    file.write_text(
+        MJCF.replace('name="home" qpos="0 0 1 1 0 0 0', f'name="home" qpos="0 0 1 {quat}')
+    )
+    model = load_robot(file)
+    roles = find_roles(model)
+    assert roles.home["j4"] == (0.4 if upright else 0.0)
+    assert upright or model.declared.tilts["home"] == pytest.approx(2 * atan2(0.17, 0.98))
+    note = "left out: keyframe 'home', whose root leans by 20 deg; home poses are upright"
+    assert roles.notes == (() if upright else (note,))
 
 
 def test_two_slides_and_a_turn_are_a_planar_base(tmp_path):

@@ -319,11 +319,13 @@ class Declarations:
     Attributes:
         driven: Joints with an actuator, a transmission or a command interface of ros2_control.
         poses: Named positions of joints [rad or m], such as keyframes, by name and joint.
+        tilts: Angle of the root to the vertical in the poses where it floats [rad], by name.
         sites: Named frames.
     """
 
     driven: tuple[str, ...] = ()
     poses: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    tilts: Mapping[str, float] = field(default_factory=dict)
     sites: tuple[Site, ...] = ()
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from math import isfinite
+from math import degrees, isfinite
 from os import PathLike
 from pathlib import Path
 
@@ -21,6 +21,10 @@ from kinetarium.spatial.rotation import rpy_from_rotation
 
 _HOMES = ("home", "ready", "standing", "stand", "half_sitting", "rest", "default", "reference")
 """Names of home poses, the best first; otherwise the first pose of the file."""
+
+
+_UPRIGHT = 0.05
+"""Tilt of the root up to which a keyframe counts as upright: robots settle a little [rad]."""
 
 
 def find_roles(
@@ -133,7 +137,16 @@ def _by_robot_file(model: RobotModel, found: Roles) -> Roles:
     moves = model.free_base or found.base.kind is BaseKind.PLANAR
     if model.source.format == "mjcf" and model.moving_joints and not moves:
         found = replace(found, base=BaseRole(kind=BaseKind.FIXED, source=RoleSource.MJCF))
-    found = _with_home(model, found, model.declared.poses, RoleSource.MJCF)
+    tilts = model.declared.tilts
+    tilted = [name for name in model.declared.poses if tilts.get(name, 0.0) > _UPRIGHT]
+    upright = {name: q for name, q in model.declared.poses.items() if name not in tilted}
+    notes = tuple(
+        f"left out: keyframe '{name}', whose root leans by {degrees(tilts[name]):.0f} deg; "
+        "home poses are upright"
+        for name in tilted
+    )
+    found = replace(found, notes=found.notes + notes)
+    found = _with_home(model, found, upright, RoleSource.MJCF)
     arms = tuple(_at_site(model, arm) for arm in found.arms)
     return replace(found, arms=arms)
 

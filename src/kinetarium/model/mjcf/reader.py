@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from math import atan2, hypot
 
 import numpy as np
 
@@ -251,11 +252,13 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
         for name, (body, X_BS) in bodies.sites.items()
     )
     links = {link.name for link in model.links}
+    poses, tilts = _keyframes(root.all("keyframe"), model=model, document=document)
     return replace(
         model,
         declared=Declarations(
             driven=driven,
-            poses=_keyframes(root.all("keyframe"), model=model, document=document),
+            poses=poses,
+            tilts=tilts,
             sites=tuple(site for site in sites if site.link in links),
         ),
     )
@@ -263,17 +266,21 @@ def read_mjcf(root: Element, *, reading: Reading) -> RobotModel:
 
 def _keyframes(
     sections: Sequence[Element], *, model: RobotModel, document: MjcfDocument
-) -> dict[str, dict[str, float]]:
-    """Return the joint positions of the keyframes that hold this robot and nothing else."""
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    """Return the keyframes that hold this robot and nothing else: joint positions, and tilts."""
     base = 7 if model.free_base else 0
     poses: dict[str, dict[str, float]] = {}
+    tilts: dict[str, float] = {}
     for number, key in enumerate(key for section in sections for key in section.all("key")):
         values = document.reading.attributes.numbers(key, "qpos", default=())
         if len(values) == base + len(model.moving_joints):
             joints = zip(model.moving_joints, values[base:], strict=True)
             name = key.attributes.get("name") or f"key{number}"
             poses[name] = {joint.name: value for joint, value in joints}
-    return poses
+            if base:
+                w, x, y, z = values[3:7]
+                tilts[name] = 2 * atan2(hypot(x, y), hypot(w, z))
+    return poses, tilts
 
 
 def _open(root: Element, reading: Reading) -> tuple[MjcfDocument, Known]:
