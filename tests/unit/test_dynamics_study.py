@@ -290,6 +290,24 @@ def test_joints_in_another_order_are_compared_by_name() -> None:
     np.testing.assert_allclose(again, swapped.a, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("limits", "sampled"),
+    [
+        ((-1e9, 1e9), (-np.pi, np.pi)),
+        ((30.0, 1e6), (30.0, 30.0 + np.pi)),
+        ((-2 * np.pi, 2 * np.pi), (-2 * np.pi, 2 * np.pi)),
+    ],
+)
+def test_limits_that_mean_none_are_not_sampled(
+    limits: tuple[float, float], sampled: tuple[float, float]
+) -> None:
+    first, *others = TWO_LINK.moving_joints
+    wide = replace(first, limits=replace(first.limits, lower=limits[0], upper=limits[1]))
+    states = draw_states(replace(TWO_LINK, joints=(wide, *others)), count=500, seed=0)
+    ends = [states.q[:, 0].min(), states.q[:, 0].max()]
+    assert ends == pytest.approx(sampled, abs=0.02 * (sampled[1] - sampled[0]))
+
+
 def test_the_gates_repairs_are_notes(tmp_path: Path) -> None:
     file = tmp_path / "odd.urdf"
     text = write_urdf(TWO_LINK, mesh_folder="meshes")[0]

@@ -7,13 +7,19 @@ from enum import StrEnum
 import numpy as np
 
 from kinetarium.dynamics import random_positions
-from kinetarium.model.robot import RobotModel
+from kinetarium.model.robot import Joint, JointType, RobotModel
 from kinetarium.spatial.arrays import Array
 
 _FASTEST = 3.0
 """Maximum random velocity [rad/s or m/s]; less if a joint is slower."""
 _QUICKEST = 5.0
 """Maximum random acceleration [rad/s^2 or m/s^2]."""
+_MOST_TURN, _MOST_TRAVEL = 8 * np.pi, 100.0
+"""Widest ranges in which a joint is sampled from end to end [rad], [m]. Wider ones, such as
++-1e9, mean none: positions lose their digits there, and all are the same to a turning joint."""
+_TURN, _TRAVEL = np.pi, 1.0
+"""Farthest that a joint with a wider range is sampled from its position nearest to zero, as one
+without limits is [rad], [m]."""
 POSITIONS = (0.0, 0.0665)
 """Joint angles of the numbers printed in the report on the two-link arm [rad]."""
 VELOCITIES = (1.0, 2.0)
@@ -46,12 +52,14 @@ class States:
 def draw_states(model: RobotModel, *, count: int, seed: int) -> States:
     """Draw random states inside the joint limits; mimic joints are independent.
 
+    A joint whose limits are several turns apart, or 100 m, is as one without limits.
+
     Args:
         count: Number of states.
         seed: Seed of the random numbers.
     """
     rng = np.random.default_rng(seed)
-    uncoupled = replace(model, joints=tuple(replace(joint, mimic=None) for joint in model.joints))
+    uncoupled = replace(model, joints=tuple(map(_sampled, model.joints)))
     fastest = [min(joint.limits.velocity or np.inf, _FASTEST) for joint in model.moving_joints]
     shape = (count, len(fastest))
     return States(
@@ -59,6 +67,18 @@ def draw_states(model: RobotModel, *, count: int, seed: int) -> States:
         v=rng.uniform(-1.0, 1.0, shape) * fastest,
         a=rng.uniform(-_QUICKEST, _QUICKEST, shape),
     )
+
+
+def _sampled(joint: Joint) -> Joint:
+    """Return a joint that follows no other, with the limits between which it is sampled."""
+    slides = joint.type is JointType.PRISMATIC
+    most, reach = (_MOST_TRAVEL, _TRAVEL) if slides else (_MOST_TURN, _TURN)
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if most < upper - lower < np.inf:
+        middle = min(max(lower, 0.0), upper)
+        lower, upper = max(lower, middle - reach), min(upper, middle + reach)
+    limits = replace(joint.limits, lower=lower, upper=upper)
+    return replace(joint, mimic=None, limits=limits)
 
 
 class Quantity(StrEnum):
