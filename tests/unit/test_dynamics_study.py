@@ -35,7 +35,7 @@ from kinetarium.studies.dynamics.finding import Cause, Finding, Severity
 from kinetarium.studies.dynamics.override import Override
 from kinetarium.studies.dynamics.run import verify_dynamics
 from kinetarium.studies.dynamics.score import error_rows
-from kinetarium.studies.dynamics.states import draw_states
+from kinetarium.studies.dynamics.states import States, Terms, draw_states
 
 TWO_LINK = load_robot("two-link")
 HELD = RoleOptions(base=BaseKind.FIXED).open("two-link")
@@ -288,6 +288,29 @@ def test_joints_in_another_order_are_compared_by_name() -> None:
     np.testing.assert_array_equal(there.tau, here.tau[:, ::-1])
     again = turned.acceleration(swapped.q, swapped.v, there.tau)
     np.testing.assert_allclose(again, swapped.a, atol=1e-12)
+
+
+BALANCED = """<robot name="balanced"><link name="base"/><link name="wheel"><inertial>
+<mass value="0.001"/><inertia ixx="2e-8" iyy="2e-8" izz="2e-8" ixy="0" ixz="0" iyz="0"/></inertial>
+</link><joint name="roll" type="continuous"><parent link="base"/><child link="wheel"/>
+<origin xyz="0.3 0 0"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(("error", "found"), [(3e-19, []), (1e-14, [Cause.UNEXPLAINED])])
+def test_rounding_of_weights_that_cancel_is_no_difference(
+    error: float, found: list[Cause], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "balanced.urdf"
+    file.write_text(BALANCED)
+    exact = registry.EngineBackend.terms
+
+    def rounded(self: registry.EngineBackend, states: States) -> Terms:
+        terms = exact(self, states)
+        return replace(terms, g=terms.g + error * np.sign(states.q))
+
+    monkeypatch.setattr(registry.EngineBackend, "terms", rounded)
+    recording = examine(load_robot(file), "mujoco", states=20, seed=0)
+    assert [each.cause for each in faults(recording)][:1] == found
 
 
 @pytest.mark.parametrize(

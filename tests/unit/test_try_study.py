@@ -1,6 +1,7 @@
 """try: cases of other studies with any robot, verdicts per engine, and what to fix."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,19 @@ def test_an_engine_that_refuses_a_robot_in_dynamics_is_said_to_refuse(tmp_path: 
     row = outcome.rows[0]
     assert row["verdict"] == "refused"
     assert "mujoco: it does not take the robot: MuJoCo refuses the scene" in row["cause"]
+
+
+def test_digits_that_an_engine_loses_are_rounding() -> None:
+    [outcome] = tried("two-link", "mujoco", parts=(Part.DYNAMICS,))
+    row = {"quantity": "M", "max_rel": 2e-9, "tolerance": 1e-12, "passed": False}
+    finding = {"severity": "fault", "cause": "inertia", "message": "no name"}
+    facts = {**outcome.recording.facts, "rows": [row], "findings": [finding]}
+
+    def verdict() -> str:
+        return score(outcome.case, replace(outcome.recording, facts=facts))["verdict"]
+
+    assert verdict() == "same"
+    row["max_rel"] = 2e-6
+    assert verdict() == "differs"
+    row["max_rel"], finding["cause"] = 2e-9, "armature"
+    assert verdict() == "differs"

@@ -66,19 +66,19 @@ def _with_unseen(
     seen: list[Difference], matched: Matched, states: States, measured: Measured
 ) -> Iterator[Difference]:
     """Yield the differences of the audit, and those found from the terms."""
-    backend, audited, terms = matched.backend, matched.audited, measured.terms
+    audited, terms = matched.audited, measured.terms
     if not all(np.isfinite(values).all() for values in (terms.M, terms.g, terms.c, terms.tau)):
         yield from seen
         yield Difference(Cause.UNEXPLAINED, "", None, "terms are not finite")
         return
     assumed = Assumed(audited.model, audited.gravity)
-    unseen = diagnose(assumed, states, terms, tolerance=backend.tolerance)
+    unseen = diagnose(assumed, states, terms, tolerance=measured.tolerance)
     masses = [each for each in seen if each.cause in _MASSES and each.severity is Severity.FAULT]
     if unseen and masses:
         # A moved frame may appear as another mass in the audit, and as more in the terms.
         inertias = {link.name: link.inertia for link in matched.model.links}
         alone = diagnose(
-            assumed.with_inertias(inertias), states, terms, tolerance=backend.tolerance, most=1
+            assumed.with_inertias(inertias), states, terms, tolerance=measured.tolerance, most=1
         )
         if not alone:
             text = "its terms are those of the given masses, not of the masses its audit shows"
@@ -94,7 +94,7 @@ def _contradictions(matched: Matched, states: States, measured: Measured) -> Ite
     joints = matched.backend.joints
     force = measured.scales[Quantity.ROUNDTRIP]
     yield from term_contradictions(
-        joints, states, measured.terms, tolerance=10 * matched.backend.tolerance * force
+        joints, states, measured.terms, tolerance=10 * measured.tolerance * force
     )
     yield from motion_contradictions(
         joints,

@@ -1,5 +1,6 @@
 """Measured errors of a backend: terms, properties of M and C, free motion."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from kinetarium.dynamics import RobotDynamics
 from kinetarium.model.robot import RobotModel
 from kinetarium.recording.recording import Channel
+from kinetarium.scene.robot import rigid_tree
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.gravity import GRAVITY_VECTOR
 from kinetarium.studies.dynamics.backends.backend import Backend
@@ -26,6 +28,40 @@ _STEP = 1e-5
 """Step of the central differences, for states of order one [-]."""
 DIFFERENCE_TOLERANCE = 1e-7
 """Error of central differences with that step, relative to the scale [-]."""
+
+
+_GUARD = 1e3
+"""Share of the summands in the terms above which the tolerances need not grow: a thousandth of
+them is about one rounding [-]."""
+
+
+def cancellation(model: RobotModel, scale: Mapping[Quantity, float]) -> float:
+    """Return by how much the tolerances must grow since the terms are small sums of great ones.
+
+    Weights act at their distance from the base in the sums of every library, though not in the
+    forces of a balanced wheel.
+
+    Args:
+        scale: The scales of the terms.
+
+    Returns:
+        A factor of relative tolerances, at least one [-].
+    """
+    inertia = force = 0.0
+    reach: list[float] = []
+    for body in rigid_tree(model):
+        above = reach[body.parent] if body.joint else 0.0
+        reach.append(above + float(np.linalg.norm(body.X_PJ[:3, 3])))
+        if body.joint and body.inertia:
+            arm = reach[-1] + float(np.linalg.norm(body.inertia.center))
+            inertia += body.inertia.mass * arm**2
+            force += body.inertia.mass * arm * float(np.linalg.norm(GRAVITY_VECTOR))
+    shares = [
+        summed / scale[quantity]
+        for quantity, summed in ((Quantity.M, inertia), (Quantity.TAU, force))
+        if scale[quantity]
+    ]
+    return max([1.0, *(share / _GUARD for share in shares)])
 
 
 def asymmetry(M: Array) -> Array:
@@ -223,6 +259,7 @@ class Measured:
         channels: Motions, matrices and, as "error_" and the quantity, errors.
         scales: The scale of each error, by quantity.
         tolerances: Largest relative error that passes, by quantity [-].
+        tolerance: Largest relative error due to rounding [-].
         terms: The terms of the backend.
         missing: Missing forces in single steps of its own motion [N m or N],
             shape (n, joints).
@@ -233,6 +270,7 @@ class Measured:
     channels: dict[str, Channel]
     scales: dict[str, float]
     tolerances: dict[str, float]
+    tolerance: float
     terms: Terms
     missing: Array
     falling_joints: tuple[str, ...]
@@ -259,7 +297,8 @@ def measure(matched: Matched, states: States) -> Measured:
     terms = theirs if itself else backend.terms(states)
     scale = scales(theirs)
     force, inertia = scale[Quantity.TAU] or 1.0, scale[Quantity.M] or 1.0
-    tolerance = backend.tolerance
+    lost = cancellation(matched.model, scale)
+    tolerance, differences = lost * backend.tolerance, lost * DIFFERENCE_TOLERANCE
     errors = _Errors({}, {}, {})
     if not itself:
         for quantity in TERMS:
@@ -271,21 +310,28 @@ def measure(matched: Matched, states: States) -> Measured:
     errors.enter(Quantity.POSITIVE_DEFINITE, below, "kg m^2, kg m, kg", inertia, 0.0)
     fast = float(np.abs(states.v).max(initial=0.0)) or 1.0
     skew = skewness(backend, states.first(_SKEW_STATES))
-    errors.enter(Quantity.SKEW, skew, "N m s", inertia * fast, DIFFERENCE_TOLERANCE)
+    errors.enter(Quantity.SKEW, skew, "N m s", inertia * fast, differences)
     _, missing = roundtrip(backend, states.first(_STEP_STATES))
     errors.enter(Quantity.ROUNDTRIP, largest(missing), "N m, N", force, _STEP_MARGIN * tolerance)
     dynamics = RobotDynamics(matched.model, free_base=False, gravity=GRAVITY_VECTOR)
     error, greatest = derivative_error(backend, dynamics, states.first(_DERIVATIVE_STATES))
     errors.enter(
         Quantity.DERIVATIVE, error, "N m/s, N/s", greatest or 1.0,
-        max(DIFFERENCE_TOLERANCE, _STEP_MARGIN * tolerance),
+        max(differences, _STEP_MARGIN * tolerance),
     )  # fmt: skip
     errors.keep("speed", np.sqrt((states.v**2).sum(axis=1)), "rad/s, m/s")
     errors.keep("M", terms.M[0], "kg m^2, kg m, kg", columns=backend.joints)
     errors.keep("M_reference", theirs.M[0], "kg m^2, kg m, kg", columns=backend.joints)
-    joints, seconds = _fall(matched, states, errors, itself=itself)
+    joints, seconds = _fall(matched, states, errors, tolerance=tolerance, itself=itself)
     return Measured(
-        errors.channels, errors.scales, errors.tolerances, terms, missing, joints, seconds
+        errors.channels,
+        errors.scales,
+        errors.tolerances,
+        tolerance,
+        terms,
+        missing,
+        joints,
+        seconds,
     )
 
 
@@ -313,14 +359,14 @@ def _altered(matched: Matched) -> bool:
 
 
 def _fall(
-    matched: Matched, states: States, errors: _Errors, *, itself: bool
+    matched: Matched, states: States, errors: _Errors, *, tolerance: float, itself: bool
 ) -> tuple[tuple[str, ...], float]:
     """Compare the free motions and their energy; return their joints and the horizon."""
     reference, backend = matched.reference, matched.backend
     place = dict(zip(reference.joints, states.q[0].tolist(), strict=True))
     start = {joint.name: place[joint.name] for joint in falling_robot(matched.model).moving_joints}
     there = free_motion(reference, matched.model, gravity=GRAVITY_VECTOR, start=start)
-    allowed = deviation(reference, there, tolerance=backend.tolerance)
+    allowed = deviation(reference, there, tolerance=tolerance)
     count = horizon(allowed)
     kinetic = float(there.kinetic[:count].max()) or 1.0
     drift = np.abs(there.energy - there.energy[0])[:count]
@@ -329,7 +375,7 @@ def _fall(
         share = _EXACT_ENERGY
     else:
         motion = free_motion(backend, matched.given, gravity=matched.gravity, start=start)
-        share = _EULER_MARGIN * float(drift.max()) / kinetic + _STEP_MARGIN * backend.tolerance
+        share = _EULER_MARGIN * float(drift.max()) / kinetic + _STEP_MARGIN * tolerance
         error = largest((motion.q - there.q)[:count])
         reach = float(np.abs(there.q[:count] - there.q[0]).max(initial=0.0)) or 1.0
         errors.enter(

@@ -128,8 +128,11 @@ def _file(recording: Recording) -> tuple[str, str]:
 
 
 _ROUNDING = 1e-6
-"""Relative error below which an engine that contradicts itself has merely lost digits, as for
-links of milligrams in a robot of kilograms; what a robot is made of is known far worse [-]."""
+"""Relative error below which an engine has merely lost digits, as for links of milligrams in a
+robot of kilograms or centres of mass nanometres off an axis; what a robot is made of is known far
+worse [-]."""
+_NAMELESS = {"inconsistent", "unexplained", "inertia"}
+"""Causes that lost digits may have; others say what is wrong with the robot."""
 
 
 def _dynamics(recording: Recording) -> tuple[str, str, float]:
@@ -140,7 +143,7 @@ def _dynamics(recording: Recording) -> tuple[str, str, float]:
     faults = [each for each in recording.facts["findings"] if each["severity"] == "fault"]
     failed = [row for row in rows if not row["passed"]]
     lost = max((row["max_rel"] for row in failed), default=0.0)
-    if failed and lost < _ROUNDING and all(each["cause"] == "inconsistent" for each in faults):
+    if failed and lost < _ROUNDING and all(each["cause"] in _NAMELESS for each in faults):
         names = ", ".join(row["quantity"] for row in failed)
         return "same", f"rounding: {names} off by {lost:.0e}", worst
     for fault in faults[:1]:
