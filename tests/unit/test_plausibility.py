@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kinetarium.model.diagnostics import Allowance
 from kinetarium.model.load import read_robot_file
 from kinetarium.model.plausibility import find_implausibilities
 from needs import public
@@ -101,6 +102,23 @@ def test_planted_implausibilities_are_named(cart: Path, name: str) -> None:
     assert {place for _, place in _found(cart)} == {where}
     line = 1 + CART[: CART.index(f'name="{where.split()[1]}"')].count("\n")
     assert all(one.line == line for one in find_implausibilities(read_robot_file(cart)))
+
+
+def test_the_mass_that_a_massless_link_was_given_is_no_fault(cart: Path) -> None:
+    start = CART.index("<inertial>", CART.index('name="wheel"'))
+    end = CART.index("</inertial>", start) + len("</inertial>")
+    cart.write_text(CART[:start] + CART[end:])
+    robot = read_robot_file(cart, allow=[Allowance.MASSLESS])
+    assert robot.link("wheel").inertia is not None
+    assert find_implausibilities(robot) == ()
+
+
+def test_a_flat_collision_mesh_is_named(cart: Path) -> None:
+    cart.with_name("tag.obj").write_text("v 0 0 0\nv 1 2 3\nv 1 0 0\nv 2 2 3\nf 1 2 3\nf 2 4 3\n")
+    box = '<box size="0.065 0.05 0.4"/>'
+    cart.write_text(CART.replace(box, '<mesh filename="tag.obj" scale="0.1 0.1 0.1"/>'))
+    [found] = find_implausibilities(read_robot_file(cart))
+    assert found.where == "link arm" and "flat" in found.message
 
 
 LISTED = {

@@ -15,8 +15,18 @@ import numpy as np
 
 from kinetarium.model.diagnostics import Code, Implausibility
 from kinetarium.model.inertia import combined_inertia, moved_inertia
+from kinetarium.model.mesh.mesh import mesh_of
 from kinetarium.model.mesh.solids import bounding_box, solid_properties
-from kinetarium.model.robot import Geometry, Inertia, Joint, JointType, Link, RobotModel
+from kinetarium.model.robot import (
+    Geometry,
+    Inertia,
+    Joint,
+    JointType,
+    Link,
+    MeshData,
+    MeshFile,
+    RobotModel,
+)
 from kinetarium.spatial.arrays import Array
 from kinetarium.spatial.rotation import inverse_pose
 
@@ -43,6 +53,8 @@ UNIT_RATIO = 300.0
 """Ratio of the sizes of collision and visual shapes from which their units differ."""
 MOST_TURN = 8 * pi
 """Greatest limit of a revolute joint [rad]."""
+_FLAT = 1e-9
+"""Thickness of a mesh, as a fraction of its size, below which its points are in a plane."""
 _LEAST_EDGE = 1e-3
 """Thickness that flat shapes count with [m]."""
 _NEGLIGIBLE = 1e-12
@@ -54,6 +66,7 @@ def find_implausibilities(model: RobotModel) -> tuple[Implausibility, ...]:
     Meshes are loaded; one that encloses no volume counts as its bounding box.
     """
     bodies = {link.name: _Body(link) for link in model.links}
+    given = {repair.where for repair in model.repairs if repair.code is Code.MASSLESS}
     carriers = _carriers(model, bodies)
     widest, farthest = _sizes(bodies.values(), model.joints)
     found: list[Implausibility] = []
@@ -61,7 +74,10 @@ def find_implausibilities(model: RobotModel) -> tuple[Implausibility, ...]:
         body, joint = bodies[link.name], model.parent_joint.get(link.name)
         wrong_size = list(_size_faults(body, farthest))
         found += wrong_size
-        if link.inertia and body.has_shape and not wrong_size:
+        found += _flatness_faults(link)
+        # The mass that a massless link was given belongs to no shape.
+        stated = f"link {link.name}" not in given
+        if link.inertia and stated and body.has_shape and not wrong_size:
             compared = link.inertia.mass >= LEAST_SHARE * model.mass
             found += _mass_faults(body, carriers[link.name], joint, compared=compared)
         if joint:
@@ -156,6 +172,22 @@ def _size_faults(body: _Body, farthest: float) -> Iterator[Implausibility]:
             f"its collision shapes measure {extents[0]:.3g} m, its visual ones {extents[1]:.3g} m",
             "check the scale of its meshes",
         )
+
+
+def _flatness_faults(link: Link) -> Iterator[Implausibility]:
+    """Yield a link with a collision mesh in a plane, which engines refuse."""
+    for each in link.collisions:
+        if isinstance(each.shape, MeshFile | MeshData):
+            points = mesh_of(each.shape).vertices
+            extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+            if extents[-1] <= _FLAT * extents[0]:
+                yield _of_link(
+                    link,
+                    Code.IMPLAUSIBLE_SIZE,
+                    "a collision mesh is flat and encloses no volume",
+                    "give it a thickness, or use a box",
+                )
+                return
 
 
 def _mass_faults(
