@@ -88,6 +88,21 @@ def test_a_servo_that_cannot_carry_its_load_is_named(tmp_path: Path) -> None:
     assert row["cause"].startswith("hinge: its effort limit of 5 is below the load of 9.8")
 
 
+@pytest.mark.parametrize("base", [BaseKind.FIXED, BaseKind.FREE])
+def test_a_joint_that_carries_nothing_needs_no_effort(tmp_path: Path, base: BaseKind) -> None:
+    file = pendulum(tmp_path, effort=0)
+    upright = '<child link="rod"/><origin rpy="1.5707963 0 0"/>'
+    box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
+    text = file.read_text().replace('<child link="rod"/>', upright)
+    text = text.replace("</inertial>", f"</inertial>{box}")
+    ball = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    heavy = f'"base"><inertial><mass value="1"/>{ball}</inertial></link>'
+    file.write_text(text.replace('"base"/>', heavy, 1))
+    placed = scene(RoleOptions(base=base).open(str(file))).robots[0]
+    found = standing(placed) if base is BaseKind.FREE else equilibrium(placed)
+    assert found["weak"] == []
+
+
 def test_a_vehicle_stands_on_its_weight() -> None:
     row = held("husky4", "mujoco", duration=1.0)
     assert row["verdict"] == "stands"

@@ -21,6 +21,7 @@ from kinetarium.scene import (
 )
 from kinetarium.scene.robot import Actuation, PlacedRobot
 from kinetarium.spatial.arrays import Array
+from kinetarium.spatial.gravity import GRAVITY
 from kinetarium.studies.hold.config import SAMPLE_RATE, Case
 from kinetarium.studies.hold.score import is_error_of_the_engine, score
 
@@ -28,6 +29,9 @@ _ROUNDS = 200
 """Iterations of the equilibrium; each gains more than a digit, as the servos are stiff."""
 _STILL = 1e-12
 """Change at which the iteration has converged [rad or m]."""
+_NO_LOAD = 1e-7
+"""Load over the weight of the robot that needs no servo: rounding, that of the file's angles too,
+as of a vertical axis with a right angle of eight digits [m or -]."""
 
 
 def run(case: Case) -> Recording:
@@ -165,6 +169,7 @@ def equilibrium(placed: PlacedRobot) -> dict[str, object]:
     slowed = slowed + np.einsum("ij,i,ij->j", coupling.E, d, coupling.E)
     settling = np.divide(slowed, K + own, out=np.zeros_like(K), where=K + own > 0)
     torques = K * (home - q)
+    enough = most + _NO_LOAD * model.mass * GRAVITY
     return {
         "joints": list(coupling.independent),
         "home": home.tolist(),
@@ -175,7 +180,7 @@ def equilibrium(placed: PlacedRobot) -> dict[str, object]:
         "torques": torques.tolist(),
         "slack": slack.tolist(),
         "settling": settling.tolist(),
-        "weak": [joints[i].name for i in np.flatnonzero(np.abs(torques) > most)],
+        "weak": [joints[i].name for i in np.flatnonzero(np.abs(torques) > enough)],
     }
 
 
@@ -198,7 +203,8 @@ def standing(placed: PlacedRobot) -> dict[str, object]:
     coupling = Coupling.of(model)
     loads = dict(zip(coupling.independent, coupling.forces(g).tolist(), strict=True))
     limits = {name: model.joint(name).limits.effort for name in loads}
-    weak = [name for name, load in loads.items() if abs(load) > limits[name]]
+    least = _NO_LOAD * model.mass * GRAVITY
+    weak = [name for name, load in loads.items() if abs(load) > limits[name] + least]
     return {
         "weak": weak,
         "joints": weak,
