@@ -187,6 +187,46 @@ def test_limbs_on_the_ground_are_legs(tmp_path):
     assert roles.leg(roles.legs[2].name).joints == ("a2", "b2")
 
 
+def test_a_spring_beside_a_foot_does_not_end_a_leg(tmp_path):
+    light = "".join(link(f"spring{i}", '<box size="0.01 0.01 0.05"/>') for i in range(2))
+    springs = light.replace('mass value="1"', 'mass value="0.1"'), *(
+        part
+        for i in range(2)
+        for part in (
+            link(f"foot{i}", '<box size="0.1 0.05 0.02"/>'),
+            joint(f"c{i}", f"lower{i}", f"foot{i}", xyz="0 0 -0.3", axis="0 1 0"),
+            joint(f"spring{i}", f"lower{i}", f"spring{i}", axis="0 1 0"),
+        )
+    )  # fmt: skip
+    roles = find_roles(robot(tmp_path, *legged(2), *springs))
+    assert [(leg.joints, leg.foot) for leg in roles.legs] == [
+        ((f"a{i}", f"b{i}", f"c{i}"), f"foot{i}") for i in range(2)
+    ]
+
+
+def test_an_arm_ends_where_single_joints_branch(tmp_path):
+    lamps = [
+        part
+        for i, y in enumerate((-0.1, 0.1))
+        for part in (
+            link(f"lamp{i}", '<sphere radius="0.02"/>'),
+            joint(f"lamp{i}", "l4", f"lamp{i}", xyz=f"0 {y} 0.3", axis="1 0 0"),
+        )
+    ]
+    roles = find_roles(robot(tmp_path, *arm(*lamps)))
+    assert [each.joints for each in roles.arms] == [("j1", "j2", "j3", "j4")]
+
+
+def test_a_shown_drive_beside_the_fingers_is_none_of_them(tmp_path):
+    shown = (
+        link("prop", '<box size="0.02 0.02 0.005"/>'),
+        joint("turn", "l4", "prop", kind="continuous", xyz="0 0 0.3"),
+    )
+    roles = find_roles(robot(tmp_path, *arm(*fingers('<mimic joint="open"/>'), *shown)))
+    assert [each.leader for each in roles.grippers] == ["open"]
+    assert roles.arm().gripper == roles.grippers[0].name
+
+
 def test_what_is_missing_is_asked_for_in_one_line(tmp_path):
     roles = find_roles(robot(tmp_path, *arm()[:3], *arm()[5:7]))
     with pytest.raises(RolesError, match=r"^robot needs a tool link: --tool l2$"):

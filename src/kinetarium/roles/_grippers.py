@@ -114,7 +114,15 @@ def _gripper(bodies: Bodies, palm: Body, rolling: set[str]) -> Gripper | None:
     followed = {joint.mimic.joint for joint in joints if joint.mimic}
     if not leaders or not followed <= set(leaders) or rolling & set(leaders):
         return None
-    if any(is_unlimited(joint) for joint in joints):
+    # What turns without end beside the fingers, such as a drive that is shown, is none of them.
+    fingers = [
+        finger for finger in fingers
+        if not (len(finger) == 1 and finger[0].joint and is_unlimited(finger[0].joint)
+                and finger[0].joint.mimic is None and finger[0].joint.name not in followed)
+    ]  # fmt: skip
+    joints = [body.joint for finger in fingers for body in finger if body.joint]
+    leaders = [joint.name for joint in joints if joint.mimic is None]
+    if not leaders or any(is_unlimited(joint) for joint in joints):
         return None
     if not all(_is_short(bodies, finger) for finger in fingers):
         return None

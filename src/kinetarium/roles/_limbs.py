@@ -133,6 +133,8 @@ def _limbs(bodies: Bodies, *, grippers: Sequence[Gripper], wheels: Sequence[Whee
         bare = [i for i in ends if i not in palms and not set(bodies.bodies[i].children)]
         if body.parent >= 0 and len(children[body.index]) == len(bare) + 1:
             children[body.index] = [i for i in children[body.index] if i not in bare]
+        elif body.parent >= 0 and len(bare) > 1 and len(children[body.index]) == len(bare):
+            children[body.index] = _outweighing(bodies, bare)
     limbs = []
     dropped = {i for b in kept for i in b.children if i in children and i not in children[b.index]}
     for body in kept:
@@ -148,6 +150,16 @@ def _limbs(bodies: Bodies, *, grippers: Sequence[Gripper], wheels: Sequence[Whee
         limb = _Limb(chain[::-1], palms.get(body.index), wheel)
         limbs.append(limb if limb.gripper else _without_fingers(limb))
     return limbs
+
+
+def _outweighing(bodies: Bodies, ends: list[int]) -> list[int]:
+    """Return the body that outweighs all others together, as a foot does a spring beside it."""
+    masses = {
+        i: sum(bodies.model.links[link].inertia.mass for link in bodies.bodies[i].links
+               if bodies.model.links[link].inertia)
+        for i in ends
+    }  # fmt: skip
+    return [i for i in ends if 2 * masses[i] > sum(masses.values())]
 
 
 def _without_fingers(limb: _Limb) -> _Limb:
