@@ -227,6 +227,12 @@ def test_a_shown_drive_beside_the_fingers_is_none_of_them(tmp_path):
     assert roles.arm().gripper == roles.grippers[0].name
 
 
+def test_a_single_leg_beside_a_rocker_is_none(tmp_path):
+    rocker = link("rocker", '<box size="0.03 0.03 0.6"/>', "0 0 -0.3")
+    parts = (*legged(1), rocker, joint("r", "base", "rocker", xyz="-0.2 0 0", axis="0 1 0"))
+    assert not find_roles(robot(tmp_path, *parts)).legs
+
+
 def test_what_is_missing_is_asked_for_in_one_line(tmp_path):
     roles = find_roles(robot(tmp_path, *arm()[:3], *arm()[5:7]))
     with pytest.raises(RolesError, match=r"^robot needs a tool link: --tool l2$"):

@@ -154,11 +154,10 @@ def _limbs(bodies: Bodies, *, grippers: Sequence[Gripper], wheels: Sequence[Whee
 
 def _outweighing(bodies: Bodies, ends: list[int]) -> list[int]:
     """Return the body that outweighs all others together, as a foot does a spring beside it."""
-    masses = {
-        i: sum(bodies.model.links[link].inertia.mass for link in bodies.bodies[i].links
-               if bodies.model.links[link].inertia)
-        for i in ends
-    }  # fmt: skip
+    masses: dict[int, float] = {}
+    for i in ends:
+        inertias = (bodies.model.links[link].inertia for link in bodies.bodies[i].links)
+        masses[i] = sum(inertia.mass for inertia in inertias if inertia)
     return [i for i in ends if 2 * masses[i] > sum(masses.values())]
 
 
@@ -186,7 +185,7 @@ def _standing(bodies: Bodies, limbs: list[_Limb]) -> list[_Limb]:
             continue
         found = [
             limb for limb in limbs
-            if not limb.gripper and limb.wheel is None
+            if len(limb.bodies) > 1 and not limb.gripper and limb.wheel is None
             and min(bodies.vertices(body)[:, axis].min() for body in limb.bodies) < near
         ]  # fmt: skip
         if len(found) > 1:
