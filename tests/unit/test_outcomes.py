@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from math import isnan
 
-from kinetarium.batch.outcomes import Outcomes, case_labels, case_table, flag_table
+import pytest
+
+from kinetarium.batch.outcomes import Outcomes, case_labels, case_table, flag_table, robot_name
 from kinetarium.batch.study import Outcome
 from kinetarium.figure.text import Prose, Table
 from kinetarium.legs import LegKind, Machine
@@ -135,3 +137,17 @@ def test_tables_of_cases() -> None:
     assert isinstance(flags, Table)
     assert flags.rows == (("mujoco 0", "late"), ("ode 1", "crashed"))
     assert isinstance(flag_table(named[1:3]), Prose)
+
+
+@pytest.mark.parametrize(
+    ("robot", "model", "name"),
+    [
+        ("panda", "panda", "panda"),
+        ("a/go2/urdf/go2.urdf", "quadruped", "go2.urdf"),
+        ("a/go2/scene.xml", "quadruped", "quadruped (scene.xml)"),
+        ("a/go2/urdf/robot.urdf.xacro", "robot", "go2/robot.urdf.xacro"),
+        ("../robot.urdf", "", "robot.urdf"),
+    ],
+)
+def test_robots_are_told_apart_in_words(robot: str, model: str, name: str) -> None:
+    assert robot_name(robot, model=model) == name

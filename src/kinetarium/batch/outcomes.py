@@ -167,6 +167,30 @@ _REFUSALS = ("SceneError: ", "CapabilityError: ", "EngineUnavailableError: ")
 """The beginnings of messages of engines that cannot have a scene."""
 
 
+_ANY_ROBOT = {"robot", "model", "main", "scene"}
+_FOLDERS = {"urdf", "xacro", "mjcf", "xml", "robots", "models"}
+"""Names of files and folders that do not tell robots apart."""
+
+
+def robot_name(robot: str, *, model: str = "") -> str:
+    """Return what a robot is called in words: its name in the catalogue, or its file.
+
+    A file of which the name could be that of any robot comes with the model's name, or else with
+    the folder it is in.
+
+    Args:
+        robot: Name in the catalogue, or path.
+        model: Name of the model in the file, if it is known.
+    """
+    *folders, file = robot.split("/")
+    if file.partition(".")[0].lower() not in _ANY_ROBOT:
+        return file
+    if model and model.lower() not in _ANY_ROBOT:
+        return f"{model} ({file})"
+    telling = [folder for folder in folders if folder.lower() not in {*_FOLDERS, "", ".", ".."}]
+    return f"{telling[-1]}/{file}" if telling else file
+
+
 def and_list(words: Iterable[str]) -> str:
     """Return words as in a sentence: "a, b and c"."""
     *some, last = words

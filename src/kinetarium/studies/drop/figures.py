@@ -5,7 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Outcomes, and_list, case_labels, case_table, verdict_of
+from kinetarium.batch.outcomes import (
+    Outcomes,
+    and_list,
+    case_labels,
+    case_table,
+    robot_name,
+    verdict_of,
+)
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Lines, Mark, Series, Side, Style
 from kinetarium.figure.page import Section
@@ -96,7 +103,7 @@ def _conclusion(named: Named) -> str:
         cause = next((cause for _, cause in cases if cause), "")
         parts.append(f"{verdict} {who}" + (f" ({cause})" if cause else ""))
     robots = {outcome.case.robot or str(outcome.case.shape) for _, outcome in named}
-    what = and_list(sorted(robot.rpartition("/")[2] for robot in robots))
+    what = and_list(sorted(map(robot_name, robots)))
     rows = [outcome.rows[0] for _, outcome in named if outcome.rows]
     errors = [row["fall_error_m"] for row in rows if row["fall_error_m"] is not None]
     fall = f" Falls are within {1e3 * max(errors):.2g} mm of the closed form," if errors else ""

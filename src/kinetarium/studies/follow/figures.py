@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Outcomes, case_labels
+from kinetarium.batch.outcomes import Outcomes, case_labels, robot_name
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.engines.protocol import FrictionRule
 from kinetarium.figure.charts import Axis, Lines, Series
@@ -83,7 +83,7 @@ def report(outcomes: Sequence[Outcome[Case]]) -> Findings:
 
 def _conclusion(outcomes: Sequence[Outcome[Case]]) -> str:
     """Return the greatest errors by engine and sensing in words, failed runs counted."""
-    robot = outcomes[0].case.robot.rpartition("/")[2]
+    robot = robot_name(outcomes[0].case.robot)
     sentences = []
     for engine in dict.fromkeys(outcome.case.engine for outcome in outcomes):
         parts, never, torques = [], [], list[float]()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Outcomes, and_list, case_labels, verdict_of
+from kinetarium.batch.outcomes import Outcomes, and_list, case_labels, robot_name, verdict_of
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.figure.charts import Axis, Bars, BarSeries, Lines, Mark, Series
 from kinetarium.figure.page import Section
@@ -113,7 +113,7 @@ def _robot_words(named: Named) -> str:
         verdict, cause = verdict_of(outcome)
         found.setdefault(verdict, []).append(label)
         causes.setdefault(verdict, cause)
-    robot = named[0][1].case.robot.rpartition("/")[2]
+    robot = robot_name(named[0][1].case.robot)
     parts = []
     for verdict, labels in found.items():
         who = "all engines" if len(found) == 1 and len(labels) > 1 else and_list(labels)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kinetarium.batch.outcomes import Outcomes, and_list, case_labels, completion
+from kinetarium.batch.outcomes import Outcomes, and_list, case_labels, completion, robot_name
 from kinetarium.batch.study import Findings, Outcome
 from kinetarium.engines.protocol import FrictionRule
 from kinetarium.figure.charts import (
@@ -186,7 +186,7 @@ def _headline(groups: dict[_Group, list[Outcome[Case]]]) -> Table:
 def _conclusion(
     groups: dict[_Group, list[Outcome[Case]]], outcomes: Sequence[Outcome[Case]]
 ) -> str:
-    robot = outcomes[0].case.robot.rpartition("/")[2]
+    robot = robot_name(outcomes[0].case.robot)
     [(first, names), *others] = _engines(groups).items()
     shares = [
         "{held} ({success_low:.0%} to {success_high:.0%})".format(

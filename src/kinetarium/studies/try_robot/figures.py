@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from kinetarium.batch.outcomes import Outcomes, and_list, verdict_of
+from kinetarium.batch.outcomes import Outcomes, and_list, robot_name, verdict_of
 from kinetarium.batch.study import Findings, Outcome, open_study
 from kinetarium.errors import KinetariumError
 from kinetarium.figure.page import Figure, Section
@@ -138,7 +138,7 @@ def _table(found: Outcomes[Case]) -> Table:
 
 def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
     """Return which engines agree, which differ and how, and what to fix."""
-    robot, engines = _short(next(iter(found)).case.robot), _engines(found)
+    engines = _engines(found)
     common = {part: _usual(found, part, engines) for part in _STUDIES}
     different: dict[str, str] = {}
     refused: dict[str, list[str]] = {}
@@ -167,6 +167,7 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
         who = f"all {len(engines)} engines agree"
     results = f" ({and_list(said)})" if said else ""
     facts = next((o.recorded.facts for o in found.of(part=Part.ROBOT) if o.recording), {})
+    robot = robot_name(next(iter(found)).case.robot, model=facts.get("name", ""))
     fixed = "" if facts.get("falls", True) else "; it is not dropped, since its root has no mass"
     sentences = [f"{robot}: {who}{results}{fixed}"]
     parts = [f"{name}{'' if split else ' differs'}: {words}" for name, words in different.items()]
