@@ -132,7 +132,7 @@ _ROUNDING = 1e-6
 robot of kilograms or centres of mass nanometres off an axis; what a robot is made of is known far
 worse [-]."""
 _NAMELESS = {"inconsistent", "unexplained", "inertia"}
-"""Causes that lost digits may have; others say what is wrong with the robot."""
+"""Causes that lost digits may have; others name a fault."""
 
 
 def _dynamics(recording: Recording) -> tuple[str, str, float]:
