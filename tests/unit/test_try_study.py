@@ -189,7 +189,8 @@ def test_digits_that_an_engine_loses_are_rounding() -> None:
     [outcome] = tried("two-link", "mujoco", parts=(Part.DYNAMICS,))
     row = {"quantity": "M", "max_rel": 2e-9, "tolerance": 1e-12, "passed": False}
     finding = {"severity": "fault", "cause": "inertia", "message": "no name"}
-    facts = {**outcome.recording.facts, "rows": [row], "findings": [finding]}
+    grown = {"quantity": "free_motion", "max_rel": 0.01, "tolerance": 1e-5, "passed": False}
+    facts = {**outcome.recording.facts, "rows": [row, grown], "findings": [finding]}
 
     def verdict() -> str:
         return score(outcome.case, replace(outcome.recording, facts=facts))["verdict"]
@@ -198,4 +199,6 @@ def test_digits_that_an_engine_loses_are_rounding() -> None:
     row["max_rel"] = 2e-6
     assert verdict() == "differs"
     row["max_rel"], finding["cause"] = 2e-9, "armature"
+    assert verdict() == "differs"
+    finding["cause"], grown["tolerance"] = "inertia", 1e-9
     assert verdict() == "differs"

@@ -1,5 +1,6 @@
 """One run: what a robot file says, or a case of another study with the robot; and its verdict."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -142,7 +143,7 @@ def _dynamics(recording: Recording) -> tuple[str, str, float]:
     )
     faults = [each for each in recording.facts["findings"] if each["severity"] == "fault"]
     failed = [row for row in rows if not row["passed"]]
-    lost = max((row["max_rel"] for row in failed), default=0.0)
+    lost = _lost(rows)
     if failed and lost < _ROUNDING and all(each["cause"] in _NAMELESS for each in faults):
         names = ", ".join(row["quantity"] for row in failed)
         return "same", f"rounding: {names} off by {lost:.0e}", worst
@@ -153,3 +154,21 @@ def _dynamics(recording: Recording) -> tuple[str, str, float]:
     if failed:
         return "differs", f"{', '.join(row['quantity'] for row in failed)} out of tolerance", worst
     return "same", "", worst
+
+
+def _lost(rows: Sequence[Row]) -> float:
+    """Return the relative error of what is out of tolerance; of free motions, that at their start.
+
+    Errors grow in them, and so does their tolerance.
+    """
+    rounding = min((row["tolerance"] for row in rows if row["tolerance"]), default=0.0)
+    return max(
+        (
+            row["max_rel"] / row["tolerance"] * rounding
+            if row["quantity"] == "free_motion"
+            else row["max_rel"]
+            for row in rows
+            if not row["passed"]
+        ),
+        default=0.0,
+    )
