@@ -54,7 +54,7 @@ def test_engines_that_agree_and_differ_are_named() -> None:
         ("ode", "-", "rests", "stands", ""),
     )
     assert (
-        "husky4: all 2 engines agree (dynamics same in 1, drop rests and hold stands)."
+        "husky4: both engines agree (dynamics same in 1, drop rests and hold stands)."
         in findings.conclusion
     )
     lost = outcomes[2]
@@ -87,6 +87,13 @@ def test_what_to_fix_in_the_file_is_said(tmp_path: Path) -> None:
     assert f"{fault}; give another in NAME.roles.toml (kinetarium roles --write)" in found
     assert f"To fix in the file: {fault}" in findings.conclusion
     assert "give another" not in findings.conclusion
+    (held,) = [
+        o
+        for o in tried(str(file), "mujoco", parts=robot, base=BaseKind.FREE)
+        if o.case.part == Part.HOLD
+    ]
+    stands = replace(held, rows=({**held.rows[0], "verdict": "stands"},))
+    assert "does not stand" not in report([stands]).conclusion
     file.write_text(HOPPER.replace("500", "2"))
     fixes = report(tried(str(file), "mujoco", parts=robot, base=BaseKind.FIXED)).extra["fixes"]
     [found] = fixes.values()

@@ -164,7 +164,7 @@ def _conclusion(found: Outcomes[Case], fixes: Sequence[_Fix]) -> str:
     elif len(agree) == 1:
         who = f"in {agree[0]} alone"
     elif len(agree) == len(engines) > 1:
-        who = f"all {len(engines)} engines agree"
+        who = "both engines agree" if len(engines) == 2 else f"all {len(engines)} engines agree"
     results = f" ({and_list(said)})" if said else ""
     facts = next((o.recorded.facts for o in found.of(part=Part.ROBOT) if o.recording), {})
     robot = robot_name(next(iter(found)).case.robot, model=facts.get("name", ""))
@@ -224,7 +224,12 @@ def _fixes(found: Outcomes[Case]) -> list[_Fix]:
     elif facts and facts["unarmed"] and facts["moving_joints"]:
         unarmed = len(facts["unarmed"])
         fixes.append(_Fix(f"effort limit of zero in {unarmed} joints: no servo can act"))
-    if expected.get("margin") is not None and expected["margin"] < 0:
+    verdicts = {
+        row["verdict"] for outcome in found.of(part=Part.HOLD) for row in outcome.rows or ()
+    }
+    # The support is that of the lowest points; a robot may settle onto others and stand.
+    stands = verdicts == {"stands"}
+    if expected.get("margin") is not None and expected["margin"] < 0 and not stands:
         outside = -1e3 * expected["margin"]
         fixes.append(
             _Fix(
