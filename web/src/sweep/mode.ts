@@ -44,6 +44,7 @@ export class SweepMode implements Mode {
   private selected = -1;
   private parallel: Parallel | null = null;
   private turn = 0;
+  private opening = 0;
   private readonly rows = new RunTable(() => this.app.layout.stage);
   private stop: (() => void)[] = [];
   private readonly folders = h("select", { "aria-label": "Sweep" });
@@ -107,7 +108,7 @@ export class SweepMode implements Mode {
       ...[scatter, parallel, this.rows].map((part) => () => part.dispose()),
       () => plots.dispose(),
       app.live.message.on((message) => {
-        if (message.type === "runs") void app.guarded(() => this.open(this.folders.value));
+        if (message.type === "runs") void app.guarded(() => this.read(this.folders.value));
       }),
     );
     const { asked } = app;
@@ -166,15 +167,23 @@ export class SweepMode implements Mode {
     return this.table.columns[column]?.[row] ?? null;
   }
 
-  /** Show a folder; again when it has changed, with what was chosen. */
+  /** Show a folder. */
   private async open(id: string, folders?: FolderEntry[]): Promise<void> {
-    const again = id === this.folder?.id;
-    const key = this.value("key", this.selected);
+    this.opening++;
+    await this.read(id, folders);
+  }
+
+  /** Read a folder and show it; with what is chosen, if it is shown already. */
+  private async read(id: string, folders?: FolderEntry[]): Promise<void> {
+    const { opening } = this;
     const listed = folders ?? (await getJson<Listing>("api/runs")).folders;
     const folder = id === ALL ? { id, name: "all runs", runs: [] } : listed.find((one) => one.id === id);
     if (!folder) return;
     const table = await getJson<SweepTable>(`api/sweeps/${id}`);
-    if (this.app.mode !== this) return;
+    // Another may have been asked for meanwhile.
+    if (this.app.mode !== this || opening !== this.opening) return;
+    const again = id === this.folder?.id;
+    const key = this.value("key", this.selected);
     [this.folder, this.table] = [folder, table];
     this.folders.value = id;
     this.selected = again ? (table.columns.key ?? []).indexOf(key) : -1;
