@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetarium.errors import KinetariumError, UnknownNameError
+from kinetarium.model.load import catalogue_names
 from kinetarium.model.robot import JointType, RobotModel
 from kinetarium.roles.roles import BaseKind, Roles, RolesError
 from kinetarium.storage.regular_file import read_regular
@@ -17,6 +18,8 @@ from kinetarium.storage.serialization import (
     to_toml,
 )
 
+ROLES, SRDF = ".roles.toml", ".srdf"
+"""Suffixes of roles files and SRDF files."""
 _PARTS = ("base", "home", "arms", "grippers", "wheels", "legs", "disabled_collisions")
 
 _HEADER = """\
@@ -36,6 +39,20 @@ _COMMENTS = {
     "# above it; a wheel neither driven nor steered below such a joint is a caster.",
     "legs": "joints from the base to the foot.",
 }
+
+
+def file_beside(model: RobotModel, suffix: str) -> Path | None:
+    """Return the file of the robot's name with another suffix near the robot file, or None."""
+    file = Path(model.source.file)
+    if model.source.file in catalogue_names() or "\0" in model.source.file:
+        return None
+    folders = [file.parent] + ([file.parent.parent / "srdf"] if suffix == SRDF else [])
+    names = [file.name.partition(".")[0], model.name]
+    for name in (name for name in names if Path(name).name == name):
+        for folder in folders:
+            if (folder / f"{name}{suffix}").is_file():
+                return folder / f"{name}{suffix}"
+    return None
 
 
 def read_roles_file(path: Path, model: RobotModel) -> tuple[Roles, frozenset[str]]:

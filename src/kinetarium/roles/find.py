@@ -15,7 +15,7 @@ from kinetarium.roles._grippers import find_grippers
 from kinetarium.roles._limbs import find_base, find_limbs, tool_link
 from kinetarium.roles._srdf import apply_srdf, read_srdf
 from kinetarium.roles._wheels import find_wheels
-from kinetarium.roles.file import read_roles_file
+from kinetarium.roles.file import ROLES, SRDF, file_beside, read_roles_file
 from kinetarium.roles.roles import Arm, BaseKind, BaseRole, Roles, RoleSource
 from kinetarium.spatial.rotation import rpy_from_rotation
 
@@ -62,9 +62,9 @@ def find_roles(
     found = _by_geometry(model)
     found = _by_robot_file(model, found)
     found = _by_catalogue(model, found)
-    if path := _given(srdf) or _beside(model, ".srdf", beside=beside):
+    if path := _given(srdf) or (file_beside(model, SRDF) if beside else None):
         found = _by_srdf(model, found, path, asked=srdf is not None)
-    if path := _given(roles) or _beside(model, ".roles.toml", beside=beside):
+    if path := _given(roles) or (file_beside(model, ROLES) if beside else None):
         written, parts = read_roles_file(path, model)
         changes = {part: getattr(written, part) for part in parts}
         if "home" in parts:
@@ -80,20 +80,6 @@ def find_roles(
 
 def _given(path: str | PathLike[str] | None) -> Path | None:
     return None if path is None else Path(path)
-
-
-def _beside(model: RobotModel, suffix: str, *, beside: bool) -> Path | None:
-    """Return the file of the robot's name with another suffix near the robot file, or None."""
-    file = Path(model.source.file)
-    if not beside or model.source.file in catalogue_names() or "\0" in model.source.file:
-        return None
-    folders = [file.parent] + ([file.parent.parent / "srdf"] if suffix == ".srdf" else [])
-    names = [file.name.partition(".")[0], model.name]
-    for name in (name for name in names if Path(name).name == name):
-        for folder in folders:
-            if (folder / f"{name}{suffix}").is_file():
-                return folder / f"{name}{suffix}"
-    return None
 
 
 def _by_srdf(model: RobotModel, found: Roles, path: Path, *, asked: bool) -> Roles:

@@ -48,7 +48,7 @@ Case = PlaceCase | FollowCase
 ROLES = ("roles", "srdf")
 """Fields that name files of roles."""
 FOUND = "found_roles"
-"""Name of the digest of the roles that are found, also in files beside the robot."""
+"""Name of the digest of the files of roles that are found beside the robot."""
 
 
 class _Survey(NamedTuple):
@@ -239,11 +239,13 @@ def _roles(site: SiteConfig) -> "Roles":
 
 
 def _digest_roles(site: SiteConfig) -> dict[str, str]:
+    """Digest the files of roles that are found beside the robot, and used as if they were given."""
     if site.robot in catalogue_names():  # its roles are those of the release
         return {}
-    from kinetarium.roles.file import roles_toml
+    from kinetarium.roles import file
 
-    return {FOUND: sha256(roles_toml(_roles(site)).encode()).hexdigest()}
+    found = [file.file_beside(_robot(site), suffix) for suffix in (file.ROLES, file.SRDF)]
+    return {FOUND: sha256("".join(_digest(path) for path in found if path).encode()).hexdigest()}
 
 
 @lru_cache(maxsize=4)
